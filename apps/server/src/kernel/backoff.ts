@@ -4,11 +4,11 @@ interface Backoff {
   /** Growth of each further pause. */
   readonly factor?: number;
   readonly maxMs?: number;
-  /** Share by which a pause is shorter or longer at random, so that work that failed together is not retried together. */
+  /** Random deviation of a pause, as a share of it, so that work that failed together is not retried together. */
   readonly jitter: number;
 }
 
-/** Returns the pause before the next retry after so many attempts. `random`: from 0 to 1. */
+/** Returns the pause before the next retry after that number of attempts. `random`: from 0 to 1. */
 export const backoffMs = (
   { firstMs, factor = 2, maxMs = Infinity, jitter }: Backoff,
   attempts: number,

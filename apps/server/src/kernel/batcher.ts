@@ -9,7 +9,7 @@ interface Options<Key> {
   failureMessage: string;
 }
 
-/** Batches work that many callers ask for, each for a few keys. A batch has all keys that came during the last one. */
+/** Batches work by key. A batch has all keys that were added while the previous one ran. */
 export class Batcher<Key> {
   readonly #options: Options<Key>;
   readonly #wanted = new Set<Key>();
@@ -24,7 +24,7 @@ export class Batcher<Key> {
     if (this.#wanted.size > 0) this.#working ??= this.#workAll();
   }
 
-  /** Resolves when no work is under way. */
+  /** Resolves when no batch is running. */
   async end(): Promise<void> {
     await this.#working;
   }

@@ -1,6 +1,6 @@
 import { boundedCache } from './bounded-cache.ts';
 
-/** Cache of what is stored for each key. What was read before a change is not kept after it. */
+/** Cache of the stored value of each key. A value that was read before a change is dropped after it. */
 export class Cached<Value extends object> {
   readonly #kept;
   #changes = 0;
@@ -13,7 +13,7 @@ export class Cached<Value extends object> {
     return this.#kept.get(key);
   }
 
-  /** Returns what is known of the key, or else reads it. */
+  /** Returns the cached value of the key, or reads it. */
   async get(key: string, read: () => Promise<Value>): Promise<Value> {
     const known = this.#kept.get(key);
     if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export class Cached<Value extends object> {
     this.#kept.delete(key);
   }
 
-  /** Forgets everything. Call it when another server may have changed something. */
+  /** Forgets all keys. Call it when another server may have changed a value. */
   forgetAll(): void {
     this.#changes += 1;
     this.#kept.clear();

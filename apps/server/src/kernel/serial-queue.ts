@@ -1,9 +1,9 @@
-/** Lets one piece of work run after the other, in the order in which they came. */
+/** Runs tasks one after the other, in the order in which they were added. */
 export class SerialQueue {
   readonly #waiting: (() => void)[] = [];
   #isTaken = false;
 
-  /** Runs `work` when all that came before has ended, also with an error. Resolves or rejects as `work` does. */
+  /** Runs `work` after all earlier work has ended, even with an error. Resolves or rejects as `work` does. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.take();
     try {
@@ -13,7 +13,7 @@ export class SerialQueue {
     }
   }
 
-  /** Resolves when all that came before has ended. All that comes later waits for `release`. */
+  /** Resolves when all earlier work has ended. Later work waits for `release`. */
   async take(): Promise<void> {
     if (this.#isTaken) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#isTaken = true;
@@ -25,7 +25,7 @@ export class SerialQueue {
     else next();
   }
 
-  /** Resolves when all that came until now has ended. */
+  /** Resolves when all work added so far has ended. */
   async whenIdle(): Promise<void> {
     await this.run(async () => undefined);
   }

@@ -9,7 +9,7 @@ export class SerialQueues {
     return this.#queues.size;
   }
 
-  /** Runs `work` when all that was given for the key before has ended. Resolves or rejects as `work` does. */
+  /** Runs `work` after all earlier work of the key has ended. Resolves or rejects as `work` does. */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const entry = this.#queues.get(key) ?? { queue: new SerialQueue(), works: 0 };
     this.#queues.set(key, entry);

@@ -3,20 +3,20 @@ import { validate, version } from 'uuid';
 
 export const isUuidV7 = (id: string): boolean => validate(id) && version(id) === 7;
 
-/** The time in a UUIDv7 (RFC 9562, section 5.7), epoch ms. */
+/** Returns the time of a UUIDv7 (RFC 9562, section 5.7), epoch ms. */
 export const timeOfUuidV7 = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** The counter fills the 12 bits of `rand_a` and the first 18 of `rand_b` (RFC 9562, section 6.2, method 1). */
 const counterBits = 30;
 const maxCounter = 2 ** counterBits - 1;
-/** A new millisecond begins low, so that there is room to count up. */
+/** The counter of a new millisecond starts low, to leave room for increments. */
 const counterSeedBits = 16;
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 const lastTimeMs = 2 ** 48 - 1;
 
-/** Sorts before every UUIDv7 of this time and of later ones, and after those of earlier ones. */
+/** Returns a UUID that sorts before every UUIDv7 of this time or later, and after all earlier ones. */
 export function beginningOfUuidV7(timeMs: number): string {
   const time = hex(Math.min(Math.max(0, Math.floor(timeMs)), lastTimeMs), 12);
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

@@ -7,17 +7,17 @@ import {
 } from '@phalanx/protocol';
 
 interface ApiErrorOptions {
-  /** Compiler lines, shown to the caller. */
+  /** Lines of the compiler, which are shown to the caller. */
   errors?: readonly string[];
   /** Outcome of the failure for each device. */
   devices?: readonly DeviceOutcome[];
   /** Delay before a retry, in seconds. */
   retryAfterS?: number;
-  /** Goes to the service's log only. */
+  /** Cause for the service's log; callers do not see it. */
   cause?: unknown;
 }
 
-/** An expected failure: a row of the error table, with what the caller is told. */
+/** An expected failure: a row of the error table with its details for the caller. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -54,7 +54,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The JSON body that tells a caller of `error`. */
+/** Returns the JSON body of the reply to a request that failed with `error`. */
 export function errorBody(error: ApiError): Record<string, unknown> {
   return {
     success: false,

@@ -23,7 +23,7 @@ const advice: Readonly<Record<Fault['code'], string>> = {
   bucket_unavailable: 'Check the storage, and the settings that begin with PHALANX_S3.',
 };
 
-/** The names of the parts, and the code of a fault that nobody has foreseen. */
+/** Name of each part, and error code of its unforeseen faults. */
 const parts: Readonly<Record<FaultPart, { name: string; code: Fault['code'] }>> = {
   disk: { name: 'The data folder', code: 'storage_unavailable' },
   database: { name: 'The database', code: 'database_unavailable' },
@@ -34,11 +34,11 @@ const parts: Readonly<Record<FaultPart, { name: string; code: Fault['code'] }>> 
 const maxRecheckMs = 30_000;
 /** Faults that begin within this time after the last one has ended are relapses. */
 const relapseMs = 60_000;
-/** Time after a check in which `check` does not probe again, however often it is called. */
+/** Time after a check in which further calls of `check` do not probe. */
 const freshMs = 5000;
 
 /**
- * Knows which parts of the service do not work at present. Whoever meets a fault notes it; from then on it is tried
+ * Knows which parts of the service do not work at present. Code that meets a fault notes it; the part is then probed
  * again until it works. The operator is told once when a fault begins, and once when it has passed.
  */
 export class FaultMonitor {
@@ -65,7 +65,7 @@ export class FaultMonitor {
     this.#probes.push([part, probe]);
   }
 
-  /** True when `error` is a fault of the surroundings, which is then known and logged; false when it is a mistake of ours. */
+  /** Returns true and logs the fault if `error` comes from the environment; false if it is a bug of the service. */
   note(error: unknown): boolean {
     const fault = findFault(error);
     if (fault === undefined) return false;
@@ -75,12 +75,12 @@ export class FaultMonitor {
     return true;
   }
 
-  /** Logs the failure of work that nobody waits for. */
+  /** Logs the failure of background work. */
   report(error: unknown, what: string): void {
     if (!this.note(error)) this.#options.log.error({ err: error }, what);
   }
 
-  /** Resolves when nothing is known that keeps the service from storing; with false when it stops. */
+  /** Resolves when no known fault prevents storing; with false when the service stops. */
   async whenStorable(): Promise<boolean> {
     while (this.#isUnstorable && !this.#isClosed) await this.#lookedAt.promise;
     return !this.#isClosed;
@@ -102,7 +102,7 @@ export class FaultMonitor {
     }
   }
 
-  /** Looks at every part, unless that was done a moment ago. */
+  /** Probes every part, unless that was done a moment ago. */
   async check(): Promise<void> {
     if (performance.now() - this.#checkedAt >= freshMs) await this.#check();
   }
@@ -135,7 +135,7 @@ export class FaultMonitor {
   #schedule(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     const { recheckMs } = this.#options;
-    // Phones wait for the database, and asking it costs little.
+    // Probe the database without backoff: phones wait for it, and the probe costs little.
     const waitMs = this.#active.has('database')
       ? recheckMs
       : backoffMs({ firstMs: recheckMs, maxMs: maxRecheckMs, jitter: 0 }, this.#relapses + 1);
@@ -180,7 +180,7 @@ export class FaultMonitor {
   }
 }
 
-/** All servers have one S3 storage: without it each does the rest of its work, and no other could do more. */
+/** A fault of S3 is not a server's own: all servers share the storage, so no other server could do more. */
 const isOwn = ({ part }: Fault): boolean => part !== 's3';
 
 /** Returns the end of "The service is …"; undefined when nothing keeps this server from taking requests. */
@@ -191,13 +191,14 @@ export function describeFaults(faults: readonly Fault[]): string | undefined {
   return `degraded: ${clauses.join('; ')}`;
 }
 
-/** A disk on which so much fits has room again; the beginning of it is enough to see that nothing is wrong. */
+/** Bytes that a thorough probe writes, to see that the disk has room again. */
 const thoroughBytes = 1024 * 1024;
+/** Bytes that a brief probe writes, to see that nothing is wrong. */
 const briefBytes = 4096;
 
 const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errorCodeOf(error));
 
-/** Writes to the folder, and sees whether it still is the one that holds `file`, which this process has open. */
+/** Makes a probe that writes to the folder, and checks that it still holds `file`, which this process has open. */
 export async function probeOfFolder(folder: string, file: string): Promise<Probe> {
   const kept = path.join(folder, file);
   const { ino } = await stat(kept);
@@ -211,7 +212,7 @@ export async function probeOfFolder(folder: string, file: string): Promise<Probe
   };
 }
 
-/** Sees whether the folder is there. */
+/** Makes a probe that checks that the folder exists. */
 export function probeOfPart(folder: string): Probe {
   return async () => {
     await access(folder).catch((error: unknown) => {
@@ -244,7 +245,7 @@ const git = (reason: string): Fault => ({ part: 'git', code: 'git_unavailable', 
 
 export const folderMissing = disk('a folder in it is missing');
 
-/** Faults by the codes of the operating system, SQLite and PostgreSQL. Other codes count as mistakes of ours. */
+/** Faults by the codes of the operating system, SQLite and PostgreSQL. Other codes count as bugs of the service. */
 const faults: Readonly<Record<string, Fault>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -278,7 +279,7 @@ const faults: Readonly<Record<string, Fault>> = {
   XX002: database('its files are damaged'),
 };
 
-/** The client of PostgreSQL gives these no code. */
+/** Messages of the PostgreSQL client's errors that have no code. */
 const cut = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
 const spawnProblems: Readonly<Record<string, string>> = {
@@ -301,21 +302,23 @@ export class PartFailed extends Error {
   }
 }
 
-/** Git did not even begin, or does not do the simplest thing. */
+/** Returns the error of a git that does not start, or fails at the simplest command. */
 export function gitFailed(error: unknown): PartFailed {
   return new PartFailed(git(spawnProblems[errorCodeOf(error)] ?? 'it ends with errors'), { cause: error });
 }
 
-/** The S3 storage does not answer, or refuses. `reason` is for callers, so it names no address. */
+/**
+ * Returns the error of an S3 storage that does not answer, or refuses. `reason` is for callers, so it names no address.
+ */
 export const s3Failed = (reason: string, cause: unknown): PartFailed =>
   new PartFailed({ part: 's3', code: 'bucket_unavailable', reason }, { cause });
 
-/** The fault of the surroundings that `error` or one of its causes tells of; undefined: it is a mistake of ours. */
+/** Finds the fault of the environment that `error` or one of its causes reports; undefined: a bug of the service. */
 export function findFault(error: unknown): Fault | undefined {
   for (let next = error; next instanceof Error; next = next.cause) {
     if (next instanceof PartFailed) return next.fault;
     const code = errorCodeOf(next);
-    // SQLite has codes below its codes, such as SQLITE_IOERR_WRITE.
+    // SQLite has extended codes, such as SQLITE_IOERR_WRITE.
     const fault = faults[code] ?? faults[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? ''];
     if (fault !== undefined) return fault;
     if (cut.test(next.message)) return database('the connection was cut');

@@ -17,16 +17,16 @@ interface RefusalDetails {
 }
 
 const minuteS = 60;
-/** Number of sockets that can use up the rate of their user. */
+/** Number of sockets at full rate that exhaust the rate of their user. */
 const viewerShares = 5;
 /** Limits of what is stored. */
 type StoredLimit = 'capture_bytes' | 'project_bytes' | 'work_bytes';
 /** Maximum number of users whose refusals are remembered. */
 const maxRemembered = 10_000;
 
-/** Checks every limit of what one user, phone, token or address may take, and makes the refusals. */
+/** Checks every limit of a user, phone, token or address, and makes the refusals. */
 export class Limits {
-  /** Work that users take turns at. */
+  /** Fair queues of the work that users share. */
   readonly turns: Readonly<
     Record<
       | 'compile'
@@ -55,7 +55,7 @@ export class Limits {
   readonly #viewerMessages: Readonly<Record<'ofUser' | 'ofSocket', RateLimiter>>;
   readonly #config: LimitConfig;
   readonly #used = new Map<LimitName, ReadUsed>();
-  /** Amount that is about to be stored, by limit and user. */
+  /** Amount reserved for writes in progress, by limit and user. */
   readonly #kept = new Map<string, number>();
   readonly #refusals = new Map<LimitName, number>();
   readonly #refusalsOf = boundedCache<Map<LimitName, number>>(maxRemembered);
@@ -98,17 +98,17 @@ export class Limits {
       git: turns('git', [32, 8], 60_000),
       // A place is held from before the body is read until its request is answered.
       bodies: turns('large bodies', [16, 4], 120_000),
-      // Each takes up to a gigabyte of memory for a second.
+      // Reading a body takes up to a gigabyte of memory for a second.
       reading: turns('reading large bodies', [2, 1], 120_000),
       // One place for each process; one user holds one of them.
       parameters: turns('checking parameters', [3, 1], 30_000),
-      // Storing and sending, which is short: as many may wait as may run.
+      // Storing and sending a launch is short, so as many may wait as a user may have runs.
       launches: turns('launching', [4, 2], 30_000, 'runs'),
-      // Work of the event loop, which they give back every few milliseconds.
+      // Lists work on the event loop, which they yield every few milliseconds.
       lists: turns('lists', [64, 2], 30_000),
       searches: turns('log searches', [16, 1], 60_000),
       screens: turns('screens', [16, 1], 30_000),
-      // Each counts a list, by the only reader of SQLite or one of ten connections of PostgreSQL.
+      // Counting a list takes the only reader of SQLite, or one of ten connections of PostgreSQL.
       records: turns('counting records', [4, 2], 30_000),
     };
   }
@@ -124,7 +124,7 @@ export class Limits {
     this.#used.set(name, read);
   }
 
-  /** The refusal, counted; `userId` is null when it is nobody's. */
+  /** Counts a refusal, and returns its error; `userId` is null if the caller is unknown. */
   refusal(name: LimitName, userId: string | null, details: RefusalDetails = {}): ApiError {
     this.note(name, userId);
     const { code } = limitTable[name];
@@ -133,7 +133,7 @@ export class Limits {
     return refuse(code, { limit: this.limitOf(name), seconds: Math.ceil(seconds), work, devices });
   }
 
-  /** Counts that the limit was reached. */
+  /** Counts a refusal at the limit. */
   note(name: LimitName, userId: string | null): void {
     this.#refusals.set(name, (this.#refusals.get(name) ?? 0) + 1);
     if (userId === null) return;
@@ -141,7 +141,7 @@ export class Limits {
     this.#refusalsOf.set(userId, own.set(name, (own.get(name) ?? 0) + 1));
   }
 
-  /** Throws when `used` and `more` are beyond the limit. */
+  /** Throws if `used` plus `more` exceeds the limit. */
   require(name: LimitName, userId: string, used: number, more = 1): void {
     if (used + more > this.limitOf(name)) throw this.refusal(name, userId);
   }
@@ -233,7 +233,7 @@ type LimitSettingKey = keyof typeof limitSettings;
 
 interface LimitRow {
   readonly key: LimitSettingKey;
-  /** Error code of a refusal; null: what is over the limit is left out, waits, or has its connection ended. */
+  /** Error code of a refusal; null: the excess is dropped, delayed or disconnected instead. */
   readonly code: ErrorCode | null;
   /** Number of counted units in one unit of the setting. */
   readonly unitSize: number;
@@ -246,7 +246,7 @@ const row = (key: LimitSettingKey, code: ErrorCode | null, unitSize = 1): LimitR
   unitSize,
 });
 
-/** Every limit of what one user, phone, token or address may take. */
+/** Every limit of a user, phone, token or address. */
 export const limitTable: Readonly<Record<LimitName, LimitRow>> = {
   projects: row('maxProjects', 'too_many_projects'),
   project_bytes: row('maxProjectMb', 'project_bytes_exceeded', megabyte),

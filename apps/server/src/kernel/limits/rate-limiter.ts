@@ -11,7 +11,7 @@ interface RateLimiterOptions {
 }
 
 /**
- * Limits the rate of something, per key. A key has one number: the time when all that was spent will have come back.
+ * Limits a rate, per key. A key has one number: the time when all units that it spent will have been restored.
  * Spending is refused while the burst has no room for one unit, so a larger amount may go beyond it.
  */
 export class RateLimiter {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const lookEveryMs = 20;
 
-/** The requests that have no answer yet. */
+/** Tracks the requests that have no answer yet. */
 export class RequestsUnderWay {
   readonly #open = new Set<ServerResponse>();
 
@@ -23,7 +23,7 @@ export class RequestsUnderWay {
   #hasAny(): boolean {
     for (const response of this.#open) {
       if (!response.headersSent) return true;
-      // The answer is a stream, or on its way.
+      // A response with headers is a stream, or on its way.
       this.#open.delete(response);
     }
     return false;

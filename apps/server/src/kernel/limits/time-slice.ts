@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Slice that is too short to notice; a turn of the event loop costs some microseconds. */
+/** Length of a slice: too short to notice, and long beside the microseconds of a turn of the event loop. */
 const sliceMs = 5;
 
-/** Work on the event loop that gives it back to others now and then. Many may share one: together they take its time. */
+/** Time slice for work on the event loop. Work that shares a slice takes turns, and together has the time of one. */
 export class TimeSlice {
   #since = performance.now();
   #next: Promise<void> | undefined;
@@ -12,7 +12,7 @@ export class TimeSlice {
     return performance.now() - this.#since >= sliceMs;
   }
 
-  /** Does work that yields every few milliseconds. Others have their turn whenever the slice is over. */
+  /** Runs work to its end. Other work has its turn each time the slice is over. */
   async run<Result>(work: Iterator<unknown, Result>): Promise<Result> {
     for (;;) {
       const { done, value } = work.next();
@@ -34,7 +34,7 @@ export class TimeSlice {
   }
 }
 
-/** Maps one after the other, and lets others have their turn when that takes long. */
+/** Maps the items one after the other, and lets other work have its turn when that takes long. */
 export async function mapInSlices<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Result,

@@ -26,11 +26,11 @@ export class ConfinedProcessEnded extends Error {
   }
 }
 
-/** Limits of one piece of work. */
+/** Resource limits of one task. */
 export interface Budget {
-  /** Time of all processors together. */
+  /** Processor time, summed over all processors. */
   readonly processorMs: number;
-  /** Wall-clock time, in case the process waits for ever without using a processor. */
+  /** Wall-clock time, for a process that waits for ever without using a processor. */
   readonly timeoutMs: number;
 }
 
@@ -54,11 +54,11 @@ const maxReplyBytes = 128 * 1024 * 1024;
 const maxPrinted = 2_000;
 
 /**
- * The server's end of a process that reads what users wrote: held by the operating system to its own program, and by
+ * The server's end of a process that reads data of users. The operating system holds it to its own program, and by
  * the server to a budget. It does one piece of work at a time. A broken process costs its own work only.
  */
 export class ConfinedProcess<Message extends object, Reply> {
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
   readonly #options: ConfinedProcessOptions<Reply>;
   /** Rejects when the process can't be started; `ended` resolves then. */
@@ -90,7 +90,7 @@ export class ConfinedProcess<Message extends object, Reply> {
     this.#messages.catch(() => undefined);
   }
 
-  /** Whether it is at work, or about to end. */
+  /** Whether the process has a task, or is about to end. */
   get isBusy(): boolean {
     return this.#isBusy || this.#isEnding;
   }
@@ -113,7 +113,7 @@ export class ConfinedProcess<Message extends object, Reply> {
     }
   }
 
-  /** Waits until the message is on its way, so that large ones do not pile up. */
+  /** Sends a message, and waits until it is on its way, so that large ones do not pile up. */
   async send(message: Message): Promise<void> {
     const messages = await this.#messages.catch(() => undefined);
     await new Promise<void>((resolve) => {
@@ -122,7 +122,7 @@ export class ConfinedProcess<Message extends object, Reply> {
     });
   }
 
-  /** Sends, and waits for what `take` accepts out of the replies. */
+  /** Sends a message, and waits for the reply that `take` accepts. */
   async ask<Taken>(message: Message, take: (reply: Reply) => Taken | undefined): Promise<Taken> {
     const answered = new Promise<Taken>((resolve) => {
       this.#listener = (reply) => {
@@ -134,19 +134,19 @@ export class ConfinedProcess<Message extends object, Reply> {
     return answered;
   }
 
-  /** Resident bytes of the process and all that it has started. */
+  /** Returns the resident bytes of the process and its children. */
   memoryUse(): Promise<number> {
     return residentBytesOf(this.#processIds);
   }
 
-  /** Ends it with everything that it started. */
+  /** Kills the process and its children. */
   kill(reason: EndReason): void {
     this.#endReason = reason;
     this.#isEnding = true;
     this.#child?.signalGroup('SIGKILL');
   }
 
-  /** Counts also the processes that it has started: the budget is for all of them. */
+  /** Counts these children of the process against its budget. */
   protected countAlso(processIds: readonly number[]): void {
     this.#processIds = processIds;
   }
@@ -165,7 +165,7 @@ export class ConfinedProcess<Message extends object, Reply> {
     if (messages === undefined) throw new Error('the process has no stream for messages');
     printed.resume();
     errors.setEncoding('utf8').on('data', (text: string) => this.#keepPrinted(text));
-    // The process has sent something that is no message, or it has gone.
+    // The stream closes when the process ends, or sends an invalid message.
     messages.once('close', () => {
       if (!this.#isEnding) this.kill('crashed');
     });
@@ -186,10 +186,10 @@ export class ConfinedProcess<Message extends object, Reply> {
     };
   }
 
-  /** `startedWith`: the processor time that earlier work has had. */
+  /** Kills the process when it exceeds the budget. `startedWith`: processor time that earlier tasks took. */
   async #requireBudget({ processorMs }: Budget, startedWith: Promise<number>): Promise<void> {
     const sizeBytes = await this.memoryUse();
-    // Wall-clock time would be long for everything on a machine that is busy with other work.
+    // Judge by processor time: wall-clock time is long for every task on a busy machine.
     const usedMs = (await processorMsOf(this.#processIds)) - (await startedWith);
     if (!this.#isBusy || this.#isEnding) return;
     if (sizeBytes > this.#options.maxMemoryBytes) this.kill('out_of_memory');
@@ -228,12 +228,12 @@ export class ConfinedProcess<Message extends object, Reply> {
 const pageBytes = 4096;
 const msPerTick = 10;
 
-/** Resident memory of processes together. Where there is no /proc it counts as nothing: there is no limit then. */
+/** Sums the resident memory of processes. Without /proc the sum is 0, so there is no limit. */
 async function residentBytesOf(processIds: readonly number[]): Promise<number> {
   return sum(await Promise.all(processIds.map(readResidentBytes)));
 }
 
-/** Time of the processors that processes have had together. */
+/** Sums the processor time of processes. */
 async function processorMsOf(processIds: readonly number[]): Promise<number> {
   return sum(await Promise.all(processIds.map(readTicks))) * msPerTick;
 }
@@ -251,7 +251,7 @@ async function readResidentBytes(processId: number): Promise<number> {
 
 async function readTicks(processId: number): Promise<number> {
   try {
-    // The name in brackets may have anything in it: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // The name in brackets may contain any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     const fields = (await readFile(`/proc/${processId}/stat`, 'utf8')).split(') ').at(-1)?.split(' ') ?? [];
     return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   } catch {

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 
 const lengthBytes = 4;
 
-/** Messages of two processes on a socket: each a length, and a value in V8's own form. */
+/** Exchanges messages of two processes on a socket. A message is a length, and a value serialized by V8. */
 export class MessageStream {
   readonly #socket: Duplex;
   readonly #maxBytes: number;
@@ -14,7 +14,7 @@ export class MessageStream {
   #wanted = lengthBytes;
   #hasFailed = false;
 
-  /** Ends the stream at data that is no message or is longer than `maxBytes`. */
+  /** Closes the stream at an invalid message, or one longer than `maxBytes`. */
   constructor(socket: Duplex, maxBytes: number, onMessage: (message: unknown) => void) {
     this.#socket = socket;
     this.#maxBytes = maxBytes;
@@ -22,7 +22,7 @@ export class MessageStream {
     socket.on('data', (chunk: Buffer) => this.#take(chunk));
   }
 
-  /** Whether data came that was no message or was too long. */
+  /** Whether an invalid or too long message arrived. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -80,10 +80,10 @@ export class MessageStream {
 
 /** File descriptor on which a confined process exchanges messages with the server. */
 export const messagesDescriptor = 3;
-/** A project's files go to a compile process in one message. */
+/** Maximum size of a message: a compile process gets all files of a project in one. */
 const maxMessageBytes = 512 * 1024 * 1024;
 
-/** The confined process's end. `onGone`: the server is. */
+/** Opens the channel in the confined process. `onGone` is called when the server has ended. */
 export function openServerChannel(onMessage: (message: unknown) => void, onGone: () => void): MessageStream {
   const socket = new Socket({ fd: messagesDescriptor, readable: true, writable: true });
   socket.on('error', () => undefined).on('close', onGone);

@@ -13,14 +13,14 @@ interface Options<Reply> {
 }
 
 const megabyte = 1024 * 1024;
-/** Memory beside the heap. */
+/** Memory allowed in addition to the heap. */
 const extraMb = 128;
-/** Memory that Node has mapped before it has done anything. */
+/** Memory that Node maps at its start. */
 const mappedMb = 2 * 1024;
 /** Wall-clock timeout, enough on a machine that is busy with other work. */
 const timeoutMs = 60_000;
 const startBudget = { processorMs: 20_000, timeoutMs };
-/** Questions come in bursts, and starting a process takes longer than most of them. */
+/** Idle time before the process ends. Questions come in bursts, and a start takes longer than most of them. */
 const idleMs = 60_000;
 
 class ReadyProcess<Question extends object, Reply extends { kind: string }> extends ConfinedProcess<
@@ -71,7 +71,10 @@ export class OnDemandProcess<Question extends object, Reply extends { kind: stri
     this.#options = options;
   }
 
-  /** Rejects with `ConfinedProcessEnded`: `not_started` when no process could be started, else when the question broke it. */
+  /**
+   * Rejects with `ConfinedProcessEnded`: `not_started` when no process could be started, else when the question broke
+   * it.
+   */
   ask(question: Question, { processorMs }: Pick<Budget, 'processorMs'>): Promise<Reply> {
     return this.#questions.run(() => this.#ask(question, processorMs));
   }

@@ -10,7 +10,7 @@ interface RunLimits {
 }
 
 interface RunOutput {
-  /** Null: a signal has ended it. */
+  /** Exit code; null if a signal ended the process. */
   readonly exitCode: number | null;
   readonly stdout: Buffer;
   readonly stderr: string;
