@@ -1,9 +1,9 @@
 import type { MemberRole, ShareRole } from '@phalanx/protocol';
 
-/** A user takes what somebody shares with them. */
+/** Acceptance of a share by the user with whom it is shared. */
 export interface Acceptance {
   readonly userId: string;
-  /** The role that they have seen: no other one is accepted. Undefined: any. */
+  /** The role that the user has seen; no other role is accepted. Undefined: any. */
   readonly role: ShareRole | MemberRole | undefined;
   /** Epoch ms. */
   readonly now: number;

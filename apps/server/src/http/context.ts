@@ -28,7 +28,7 @@ const defaultTiming = {
   heartbeatMs: 2000,
   /** Time that devices have to acknowledge a start or a stop. */
   ackTimeoutMs: 10_000,
-  /** Interval at which the service looks for what has expired, or was missed. */
+  /** Interval at which the service looks for expired items and missed messages. */
   sweepMs: 5000,
   /**
    * Time after the start at which the compiler gets ready for its first request; undefined: with that request. The
@@ -43,7 +43,7 @@ type Timing = Readonly<typeof defaultTiming>;
 export interface ContextOverrides extends Partial<Timing> {
   clock?: Clock;
   log?: Logger;
-  /** Default: what this machine offers. */
+  /** Default: the confinement that this machine offers. */
   confinement?: Confinement;
 }
 
@@ -62,7 +62,7 @@ export interface Context {
   readonly access: Access;
   readonly authenticator: Authenticator;
   readonly database: Db;
-  /** Lock of a database that others can reach too. */
+  /** Lock of a database that other servers can reach. */
   readonly lock: ServerLock | undefined;
   readonly cluster: Cluster;
   /** Workers of durable work. */
@@ -76,7 +76,7 @@ export interface Context {
   readonly clock: Clock;
   readonly log: Logger;
   readonly faults: FaultMonitor;
-  /** Confinement of the processes that work with what users wrote. */
+  /** Confinement of the processes that read data of users. */
   readonly confinement: Confinement;
 }
 

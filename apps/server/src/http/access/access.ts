@@ -26,7 +26,7 @@ interface AccessContext {
   faults: FaultMonitor;
 }
 
-/** Users, tokens and sessions: who a request comes from. */
+/** Opens users, tokens and sessions, which identify the caller of a request. */
 export function openAccess({ config, database, clock, limits, faults }: AccessContext): Access {
   const store = createAccessStore(database);
   const authenticator = createAuthenticator({ store, clock, limits, faults });

@@ -10,7 +10,7 @@ import type { Budget } from '../../storage/db/token-use.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { isWholeSecret, isDamagedSecret, hashTokenSecret } from './token-secret.ts';
 
-/** Maximum number of tokens that are looked up without the database; the least recently used one makes room. */
+/** Maximum number of cached tokens; the least recently used one makes room. */
 const cacheSize = 10_000;
 const lastUseFlushMs = 30_000;
 
@@ -50,11 +50,11 @@ export interface Authenticator {
   authenticate: Authenticate;
   /** Authenticates by the hash of a token's secret, which a session has. */
   authenticateHash(tokenHash: string): Promise<Principal>;
-  /** Registers a listener for tokens in use that let nobody in any more. */
+  /** Registers a listener that is called with tokens in use that are no longer valid. */
   onForget(listener: (tokenId: string) => void): void;
-  /** Registers where tokens are in use that `recheck` looks at. */
+  /** Registers a source of tokens in use, which `recheck` reads again. */
   onRecheck(listTokens: () => readonly string[]): void;
-  /** Call it when users or tokens have changed: what is known of them is read again. */
+  /** Reads the cached users and tokens again. Call it after they have changed. */
   recheck(): Promise<void>;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export function createAuthenticator({ store, clock, limits, faults }: Authentica
     if (found !== undefined && found.user.disabled_at !== null)
       throw refuse('The user of this token is disabled: ask an administrator.');
     if (found === undefined) {
-      // Checked only now: the administrator's token from outside may begin like ours.
+      // Check the form after the lookup: the administrator's token of the environment may have the same prefix.
       if (isDamagedSecret(secret)) throw refuse('This token is incomplete or mistyped.');
       throw refuse('The token is unknown or was revoked.');
     }

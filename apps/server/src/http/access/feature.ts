@@ -5,11 +5,11 @@ import { addUserRoutes, type OwnedResources } from './user-routes.ts';
 
 interface AccessDependencies {
   ownedResources: OwnedResources;
-  /** Told the present name of a user that has changed. */
+  /** Called with the current name of a user that has changed. */
   onNamed: (userId: string, name: string) => void;
 }
 
-/** Users, tokens and sessions. */
+/** Serves users, tokens and sessions. */
 export function serveAccess(context: Context, { ownedResources, onNamed }: AccessDependencies): void {
   const { app, access, authenticator, clock, cluster, limits } = context;
   const { store, sessions } = access;

@@ -21,11 +21,11 @@ interface NewToken {
   scopes?: Scope[];
 }
 
-/** Audit event of a change that nobody asked for over the network. */
+/** Makes the audit event of a change that the service makes by itself. */
 const ownAuditEvent = (action: 'create_user' | 'create_token'): AuditEvent =>
   new AuditEvent(action, { principal: undefined, address: null, requestId: null });
 
-/** The notes come first: of a start that dies in between, a note without its token is the harmless half. */
+/** Write the audit entries first: if the start dies in between, an entry without its token is harmless. */
 async function createAdministrator({ store, clock, auditEvents }: FirstStartContext): Promise<StoredUser> {
   const [id, name] = [uuidv7(), 'administrator'];
   const auditEvent = ownAuditEvent('create_user');
@@ -80,7 +80,7 @@ const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): bool
   token.expiresAt === null &&
   scopes.every((scope) => token.scopes.includes(scope));
 
-/** The token that the operator gives from outside replaces the one of the last start. */
+/** Replaces the environment token of the last start by that of this one. */
 async function useEnvironmentToken(
   context: FirstStartContext,
   administrator: StoredUser,
@@ -88,10 +88,10 @@ async function useEnvironmentToken(
 ): Promise<void> {
   const { store } = context;
   const same = await store.findTokenByHash(hashTokenSecret(secret));
-  // The sessions of a token end with it: with the same token, users stay signed in over a restart.
+  // Keep an unchanged token: its sessions would end with it, and users stay signed in over a restart.
   if (same !== undefined && isEnvironmentToken(same.token, administrator)) return;
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
-  // The operator may have taken a token that the service made.
+  // The operator may have set a token that the service created.
   if (same !== undefined) {
     await store.releaseChildren(same.token.id);
     await store.deleteToken(same.token.id);
@@ -113,7 +113,7 @@ export async function ensureAdministrator(
     await useEnvironmentToken(context, administrator, environmentToken);
     return undefined;
   }
-  // An operator who takes the variable away takes the token away.
+  // Without the variable, the token of the last start is revoked.
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
   const tokens = await store.listTokens({ userId: administrator.id, cursor: undefined, limit: 1 });
   if (tokens.length > 0) return undefined;

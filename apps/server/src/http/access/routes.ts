@@ -139,7 +139,7 @@ export function addUsageRoutes(app: FastifyInstance, { store, clock, limits }: U
 
 type TokenRequest = Static<typeof accessRoutes.createToken.body>;
 
-/** Shows a token. `use`: its usage of today, needed for a token with a budget. */
+/** Returns the view of a token. `use`: its usage of today, needed for a token with a budget. */
 function tokenView(token: StoredToken, use: TokenUse, now: number): Token {
   return {
     id: token.id,
@@ -165,7 +165,7 @@ function tokenView(token: StoredToken, use: TokenUse, now: number): Token {
   };
 }
 
-/** Epoch ms; a token never outlives the one it was made with. */
+/** Returns the expiry, epoch ms; a token never outlives the token that created it. */
 function expiryOf(request: TokenRequest, principal: Principal, now: number): number {
   return Math.min(wantedExpiryOf(request, now), principal.expiresAt ?? Number.POSITIVE_INFINITY);
 }
@@ -177,7 +177,7 @@ function wantedExpiryOf(request: TokenRequest, now: number): number {
   throw ApiError.of('invalid_request', { problem: 'Field expires_at must be in the future' });
 }
 
-/** A token never makes one that may do more than itself. */
+/** Returns the scopes. A token cannot grant more than it has. */
 function scopesOf(request: TokenRequest, principal: Principal): Scope[] {
   const wanted = request.scopes ?? defaultScopes.filter((scope) => principal.scopes.has(scope));
   const missing = wanted.filter((scope) => !principal.scopes.has(scope));
@@ -219,7 +219,7 @@ function selectorOf({ selector, device_ids: ids }: TokenRequest): string | null 
   }
 }
 
-/** Apps in one order: equal limits are equal texts. */
+/** Sorts the apps, so that equal limits are equal texts. */
 const appsOf = ({ apps }: TokenRequest): string[] | null =>
   apps === undefined ? null : [...new Set(apps)].toSorted();
 
@@ -247,11 +247,11 @@ interface TokenMaker {
   store: AccessStore;
   clock: Clock;
   limits: Limits;
-  /** Told of the token before it is stored. */
+  /** Called with the token before it is stored. */
   onMade: (token: Token) => void;
 }
 
-/** Makes a token as asked; the secret is returned here and nowhere else. */
+/** Creates a token. Its secret is returned here and nowhere else. */
 async function createToken(
   { store, clock, limits, onMade }: TokenMaker,
   principal: Principal,

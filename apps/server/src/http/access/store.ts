@@ -23,11 +23,11 @@ export interface StoredToken {
   name: string;
   scopes: Scope[];
   projectIds: string[] | null;
-  /** The only phones that it reaches; null: all of its user. */
+  /** Selector of the only phones that the token reaches; null: all of its user. */
   selector: string | null;
   /** Maximum number of phones on which one launch with it may start; null: any number. */
   maxPhones: number | null;
-  /** The only apps that it may use there; null: all. */
+  /** The only apps that the token may use on phones; null: all. */
   apps: string[] | null;
   /** Maximum number of runs that it may begin in a day; null: any number. */
   runsPerDay: number | null;
@@ -36,16 +36,16 @@ export interface StoredToken {
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
-  /** The token that it was made with: it is revoked with that. */
+  /** The token that created this one, and is revoked together with it. */
   parentId: string | null;
 }
 
 export const hasBudget = ({ runsPerDay, minutesPerDay }: StoredToken): boolean =>
   runsPerDay !== null || minutesPerDay !== null;
 
-/** One more than `limit` are read, so that the caller knows whether there are more. */
+/** Part of a list. One more item than `limit` is read, to show whether more follow. */
 interface ListPart {
-  /** The ID of the last one of the page before. */
+  /** ID of the last item of the previous page. */
   cursor: string | undefined;
   limit: number;
 }
@@ -132,8 +132,8 @@ export function createAccessStore(db: Db) {
       activeAdministrators(db).selectAll().orderBy('id').limit(1).executeTakeFirst(),
 
     /**
-     * False, and nothing is changed, when there would be no administrator left. Throws what `isUniqueViolation` knows
-     * when the name is taken.
+     * Returns false and changes nothing if no administrator would be left. Throws an error that `isUniqueViolation`
+     * knows when the name is taken.
      */
     updateUser: ({ id, ...changes }: UserChanges): Promise<boolean> =>
       change(db, async (transaction) => {
@@ -157,7 +157,7 @@ export function createAccessStore(db: Db) {
         return true;
       }),
 
-    /** Returns those of the tokens that let somebody in. */
+    /** Returns those of the tokens that are valid. */
     async listValid(tokenIds: readonly string[]): Promise<Set<string>> {
       const rows = await db
         .selectFrom('token')
@@ -184,7 +184,7 @@ export function createAccessStore(db: Db) {
       return (await taken.executeTakeFirst())?.token_id;
     },
 
-    /** Returns those of the IDs that are no projects in which the user has a part. */
+    /** Returns the IDs of projects that the user neither owns nor is a member of. */
     async findForeignProjects(userId: string, projectIds: readonly string[]): Promise<string[]> {
       const own = db.selectFrom('project').select('id').where('owner_id', '=', userId);
       const shared = db.selectFrom('project_member').select('project_id as id').where('user_id', '=', userId);
@@ -193,7 +193,7 @@ export function createAccessStore(db: Db) {
       return projectIds.filter((id) => !known.has(id));
     },
 
-    /** Throws what `isUniqueViolation` knows when the name is taken. */
+    /** Throws an error that `isUniqueViolation` knows if the name is taken. */
     async insertUser(user: NewUser): Promise<StoredUser> {
       const row = { ...user, name_key: nameKey(user.name), disabled_at: null };
       await change(db, async (transaction) => {
@@ -208,7 +208,7 @@ export function createAccessStore(db: Db) {
       await db.insertInto('token').values(toRow(token)).execute();
     },
 
-    /** False, and nothing is stored, when the user has `max` tokens already. */
+    /** Returns false and stores nothing if the user already has `max` tokens. */
     insertTokenWithin: (token: NewToken, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
         const quota = { kind: 'tokens', owner: token.userId, max };
@@ -288,7 +288,7 @@ export function createAccessStore(db: Db) {
       return row !== undefined;
     },
 
-    /** Releases the tokens that were made with this one, so that they stay when it goes. */
+    /** Detaches the tokens that this one created, so that they stay when it is deleted. */
     async releaseChildren(id: string): Promise<void> {
       await db.updateTable('token').set({ parent_id: null }).where('parent_id', '=', id).execute();
     },
@@ -302,7 +302,7 @@ export function createAccessStore(db: Db) {
     },
 
     async noteUse(lastUses: ReadonlyMap<string, number>): Promise<void> {
-      // Sorted in one order, so that no two transactions wait for each other.
+      // Sort them, so that concurrent transactions lock in the same order.
       const sorted = [...lastUses].sort(([one], [other]) => (one < other ? -1 : 1));
       await transact(db, async (transaction) => {
         for (const [id, at] of sorted) {

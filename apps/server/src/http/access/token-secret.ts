@@ -18,17 +18,17 @@ function base62(value: bigint, length: number): string {
 
 const checksum = (random: string): string => base62(BigInt(crc32(random)), checksumLength);
 
-/** 192 random bits and a checksum, so that a scanner can tell a leaked token from other text. */
+/** Returns 192 random bits with a checksum, by which a scanner recognises a leaked token. */
 export function createTokenSecret(): string {
   const random = base62(BigInt(`0x${randomBytes(24).toString('hex')}`), randomLength);
   return `${prefix}${random}${checksum(random)}`;
 }
 
-/** True for a whole token of ours: nobody finds one by guessing. */
+/** True for a well-formed token, which cannot be found by guessing. */
 export const isWholeSecret = (secret: string): boolean =>
   secret.startsWith(prefix) && !isDamagedSecret(secret);
 
-/** True for a text that begins like a token of ours but is not whole. */
+/** True for a text with the prefix of a token that is not well-formed. */
 export function isDamagedSecret(secret: string): boolean {
   if (!secret.startsWith(prefix)) return false;
   const random = secret.slice(prefix.length, -checksumLength);

@@ -15,7 +15,7 @@ export interface OwnedResources {
   listProjects(userId: string): Promise<string[]>;
   /** Removes their projects, devices and records. */
   remove(userId: string): Promise<void>;
-  /** Drops what is cached of them. Call it when the user's rows are gone: until then they would be cached again. */
+  /** Drops the cached resources. Call it after the user's rows are deleted, or they would be cached again. */
   forget(userId: string): void;
 }
 
@@ -23,7 +23,7 @@ interface UserRoutesOptions {
   store: AccessStore;
   clock: Clock;
   ownedResources: OwnedResources;
-  /** Told the present name of a user that has changed. */
+  /** Called with the current name of a user that has changed. */
   onNamed: (userId: string, name: string) => void;
 }
 
@@ -64,7 +64,7 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     const { length: count } = await ownedResources.listProjects(user.id);
     if (count > 0 && query.projects !== 'delete')
       throw ApiError.of('user_owns_projects', { user_id: user.id, count });
-    // Nothing new can come while the rest goes; what a crash leaves goes when it is asked for again.
+    // Disable the user first, so that nothing new is created meanwhile. A repeated request deletes what a crash left.
     await update({ ...user, disabled_at: user.disabled_at ?? clock.now() });
     await ownedResources.remove(user.id);
     auditEvent.on(subjectOf(user), [user.id], { projects: count });
@@ -107,6 +107,6 @@ export function userView({ id, name, role, created_at, disabled_at }: StoredUser
   return { id, name, role, created_at, disabled_at };
 }
 
-/** Tells of a name that is taken in words for the caller. */
+/** Converts the error of a taken name to one for the caller. */
 const explainUserName = (error: unknown, name: string): unknown =>
   isUniqueViolation(error) ? ApiError.of('user_name_taken', { name }, { cause: error }) : error;

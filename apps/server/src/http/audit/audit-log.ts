@@ -29,7 +29,7 @@ interface Noted {
 const maxRefusals = 50;
 const maxDetailsLength = 8192;
 
-/** Codes that hide a thing: to users who may not see it, it is not there. */
+/** Codes that hide a resource from users who may not see it. */
 const hiding: ReadonlySet<ErrorCode> = new Set([
   'project_not_found',
   'device_not_found',
@@ -38,7 +38,7 @@ const hiding: ReadonlySet<ErrorCode> = new Set([
   'token_not_found',
   'record_not_found',
 ]);
-/** Codes after which something has happened all the same, on some devices. */
+/** Codes of failures that have changed some devices. */
 const halfDone: ReadonlySet<ErrorCode> = new Set(['launch_not_acknowledged', 'stop_not_confirmed']);
 
 /** Undefined: nothing was changed, and no right was missing. */
@@ -74,13 +74,13 @@ const notedOf = (auditEvent: AuditEvent, outcome: AuditOutcome, code: ErrorCode 
 });
 
 /**
- * Log of who did what, with which token, from where. Entries are added, and deleted when they are old; none is changed.
+ * Log of actions with user, token and address. Entries are added, and deleted when they are old; none is changed.
  */
 export class AuditLog implements AuditEventSink {
   readonly #options: Options;
   readonly #ids = new IncreasingIds();
   readonly #recurring: Recurrences<Noted>;
-  /** Writes that nobody waits for. */
+  /** Pending writes that no request awaits. */
   readonly #backgroundWrites = new Set<Promise<void>>();
 
   private constructor(options: Options) {
@@ -126,12 +126,12 @@ export class AuditLog implements AuditEventSink {
     if (outcome !== undefined) this.#recur(notedOf(auditEvent, outcome, error.code));
   }
 
-  /** An audit event that may come in any number. Nobody waits for it. */
+  /** Records an audit event that may occur in any number, without waiting for its write. */
   happened(auditEvent: AuditEvent): void {
     this.#recur(notedOf(auditEvent, 'done', null));
   }
 
-  /** Writes what has come again and again. */
+  /** Writes the counted events. */
   flush(): void {
     this.#recurring.flush();
   }
@@ -163,16 +163,16 @@ export class AuditLog implements AuditEventSink {
 }
 
 interface RecurrenceOptions<Item> {
-  /** Maximum number of kinds of a group that are told apart. */
+  /** Maximum number of kinds of a group that are counted separately. */
   maxKinds: number;
-  /** Returns the item that stands for all kinds beyond these. */
+  /** Returns the item under which all further kinds are counted. */
   collapse: (item: Item) => Item;
   write: (item: Item, count: number) => void;
 }
 
 interface Kind<Item> {
   item: Item;
-  /** Number of times that it has come since it was last written. */
+  /** Number of occurrences since the last write. */
   count: number;
 }
 
@@ -200,7 +200,7 @@ class Recurrences<Item> {
     if (isKept && known === undefined) write(item, 1);
   }
 
-  /** Writes what has come since, and begins anew. */
+  /** Writes the counts since the last flush, and resets them. */
   flush(): void {
     const kinds = [...this.#groups.values()].flatMap((group) => [...group.values()]);
     this.#groups.clear();

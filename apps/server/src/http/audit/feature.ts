@@ -9,7 +9,7 @@ import { minuteMs, hourMs, dayMs } from '../../kernel/durations.ts';
 /** Time for which refusals of one kind are counted before their number is noted. */
 const countingMs = 5 * minuteMs;
 
-/** Reading the audit log, and its retention. */
+/** Serves the audit log, and deletes its old entries. */
 export function serveAudit(context: Context): void {
   const { app, config, database, audit, clock } = context;
   const store = createAuditStore(database);
@@ -28,10 +28,10 @@ export function serveAudit(context: Context): void {
   });
 }
 
-/** Anybody can be refused anything, so there is a limit beside their age. */
+/** Maximum number of entries without a user: anyone can cause refusals, so age is not the only limit. */
 const keptOfStrangers = 100_000;
 
-/** Deletes what is older than the audit log is kept. */
+/** Deletes entries older than the retention of the audit log. */
 async function deleteOldEntries(store: AuditStore, nowMs: number, auditDays: number): Promise<void> {
   const limit = firstIdOf(Math.max(0, nowMs - auditDays * dayMs));
   while ((await store.deleteSomeBefore(limit)) > 0) await nextTurn();

@@ -11,18 +11,18 @@ export interface AuditFilter {
   readonly action: AuditAction | undefined;
   readonly outcome: AuditOutcome | undefined;
   readonly subjectId: string | undefined;
-  /** Epoch ms; the first is among them, the second is not. */
+  /** Range of times, epoch ms: from `since`, inclusive, to `until`, exclusive. */
   readonly since: number | undefined;
   readonly until: number | undefined;
 }
 
 interface AuditPage {
   entries: AuditEntry[];
-  /** Null at the end. */
+  /** Cursor of the next page; null on the last page. */
   next: string | null;
 }
 
-/** Maximum number of entries that are looked at for one page when the index alone does not tell which fit. */
+/** Maximum number of entries examined for one page if the index alone does not select them. */
 const maxLookedAt = 2000;
 const exportStep = 250;
 const maxTime = 2 ** 48 - 1;
@@ -53,7 +53,7 @@ const fits = (entry: StoredEntry, filter: AuditFilter, { projectIds }: Principal
   allows(filter.subjectId, entry.subject_id) &&
   (projectIds === null || (entry.subject_type === 'project' && projectIds.has(entry.subject_id ?? '')));
 
-/** Returns how many entries have to be looked at for a page: all that the index leads to may fit. */
+/** Returns how many entries must be examined for a page, all of which may fit. */
 function reachOf(principal: Principal, filter: AuditFilter, limit: number): number {
   const { userId, action, outcome, subjectId } = filter;
   const wanted = [userId, action, outcome, subjectId].filter((value) => value !== undefined);
@@ -81,7 +81,7 @@ export async function readAudit(
   return { entries: items.map(entryView), next: next_cursor ?? lookedAt?.id ?? null };
 }
 
-/** Reads all entries that fit as JSON lines, with turns for others in between. */
+/** Reads all entries that fit as JSON lines, and yields to other work in between. */
 export async function* exportAudit(
   store: AuditStore,
   principal: Principal,
@@ -110,7 +110,7 @@ function entryView(row: StoredEntry): AuditEntry {
     token: named(row.token_id, row.token_name),
     address,
     subject: type === null ? null : { type, id: row.subject_id ?? '', name: row.subject_name },
-    // Nobody else writes the column.
+    // The column is written by the audit log alone.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     details: JSON.parse(row.details) as AuditEntry['details'],
     count,

@@ -6,20 +6,20 @@ import { transact } from '../../storage/db/transactions.ts';
 
 export type StoredEntry = Row<'audit_entry'>;
 
-/** Range of entries to which one index leads. */
+/** Range of entries that one index selects. */
 export interface EntryRange {
   /** User to whose readable entries the range is limited. */
   readerId?: string;
   userId?: string;
   subjectId?: string;
   action?: AuditAction;
-  /** IDs between which the entries lie: the first may be among them. */
+  /** IDs that bound the range; the first is inclusive. */
   from: string;
   before: string;
   limit: number;
 }
 
-/** A step of a deletion; a larger one would hold up requests. */
+/** Entries deleted in one step; a larger step would delay requests. */
 const entriesPerStep = 500;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;

@@ -4,13 +4,13 @@ import { describeFaults } from '../../kernel/faults/fault-monitor.ts';
 import { createMetrics, type Figures, measureRequests, type Metrics } from './metrics.ts';
 import { addHealthRoutes } from './routes.ts';
 
-/** Figures of features, which stand on this one. */
+/** Figures of the features that depend on this one. */
 interface FleetFigures extends Pick<Figures, 'hosts' | 'activeRuns' | 'devices' | 'warnings'> {
-  /** Whether hosts are sent away, because the server ends. */
+  /** Whether hosts are disconnected because the server is stopping. */
   isClosed: () => boolean;
 }
 
-/** Probes, and the metrics that other features count in. */
+/** Opens the probes, and the metrics to which other features add. */
 export function openHealth(context: Context, { isClosed, ...figures }: FleetFigures): Metrics {
   const { app, cluster, connections, dataDir, faults, limits, node } = context;
   const metrics = createMetrics({
@@ -18,7 +18,7 @@ export function openHealth(context: Context, { isClosed, ...figures }: FleetFigu
     faults: () => faults.active,
     limits,
     connections: () => connections.open,
-    // A disk that fails must not take the other metrics with it.
+    // A failing disk must not prevent the other metrics.
     freeBytes: () => freeBytesOf(dataDir).catch(() => Number.NaN),
     node: node.name,
     isBusConnected: () => cluster.bus.isConnected,
@@ -29,7 +29,7 @@ export function openHealth(context: Context, { isClosed, ...figures }: FleetFigu
   return metrics;
 }
 
-/** Watches for obstacles: each keeps the service from taking requests, and is the end of "The service is …". */
+/** Watches for obstacles to readiness. An obstacle is described as the end of "The service is …". */
 function watchObstacles(
   { app, faults }: Context,
   isClosed: () => boolean,

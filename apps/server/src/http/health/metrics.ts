@@ -10,20 +10,20 @@ export interface Figures {
   activeRuns: () => number;
   /** Devices by state. */
   devices: () => Promise<ReadonlyMap<string, number>>;
-  /** Devices of this server's hosts by what somebody should look after. */
+  /** Devices of this server's hosts by warning. */
   warnings: () => ReadonlyMap<string, number>;
   /** Connections of callers and hosts. */
   connections: () => number;
-  /** Free bytes of the disk that has the data folder, for this user. */
+  /** Bytes of the data folder's disk that are free for this user. */
   freeBytes: () => Promise<number>;
   limits: Limits;
   /** Faults at present. */
   faults: () => readonly Fault[];
   /** Name of this server; empty without one. */
   node: string;
-  /** Whether the other servers can hear this one. */
+  /** Whether this server is connected to the other servers. */
   isBusConnected: () => boolean;
-  /** Time since this server last read what to drop from its caches, in ms. */
+  /** Time since this server last read its cache invalidations, in ms. */
   invalidationsAgeMs: () => number;
 }
 
@@ -100,7 +100,7 @@ function gaugeBy({ name, help, label, read }: CountedBy): Gauge {
   });
 }
 
-/** Counts of another feature. They are read for each scrape: what they cost must not grow with what is stored. */
+/** Adds a gauge of another feature. It is read at each scrape, so its cost must not grow with the stored data. */
 export const addGaugeBy = ({ registry }: Metrics, counted: CountedBy): void =>
   registry.registerMetric(gaugeBy(counted));
 
@@ -164,14 +164,14 @@ function clusterFigures({ node, isBusConnected, invalidationsAgeMs }: Figures): 
   ];
 }
 
-/** Gauges among Node's own figures that are called totals: Prometheus objects to their names. */
+/** Node's own gauges that are named as totals, which Prometheus reports as an error. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
 
-/** The figures of this process, for Prometheus. */
+/** Creates the metrics of this process for Prometheus. */
 export function createMetrics(figures: Figures): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -6,10 +6,7 @@ import { addRawRoute, addRoute } from '../requests/route.ts';
 
 interface HealthRoutesOptions {
   metrics: Metrics;
-  /**
-   * Finds what keeps the service from taking requests, as the end of "The service is …"; undefined when it can take
-   * them.
-   */
+  /** Finds an obstacle to readiness, as the end of "The service is …"; undefined if the service is ready. */
   obstacle: () => Promise<string | undefined>;
 }
 

@@ -4,7 +4,7 @@ import proxyAddr from '@fastify/proxy-addr';
 import type { FastifyInstance } from 'fastify';
 import type { TrustProxy } from './trusted-proxies.ts';
 
-/** The eight groups of an IPv6 address, of which `::` leaves some out. */
+/** Returns the eight groups of an IPv6 address, with those that `::` omits. */
 function groupsOf(address: string): string[] {
   const [head = '', tail] = address.split('::', 2);
   const before = head === '' ? [] : head.split(':');
@@ -13,7 +13,7 @@ function groupsOf(address: string): string[] {
   return [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after];
 }
 
-/** One network has as many IPv6 addresses as it likes below its first 64 bits. */
+/** Returns the network of an address: an IPv6 network can use any address below its first 64 bits. */
 export function networkOf(address: string): string {
   const v4 = /(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
   if (v4 !== undefined) return v4;
@@ -60,5 +60,5 @@ export const consoleUrl = (
   { server }: FastifyInstance,
 ): string => publicUrl?.href.replace(/\/+$/, '') ?? urlOf(server.address());
 
-/** The path of a request's address, without its query. */
+/** Returns the path of a URL, without its query. */
 export const pathOf = (url = ''): string => url.split('?', 1)[0] ?? '';

@@ -6,7 +6,7 @@ import type { ChangeNote } from '../../storage/db/change-note.ts';
 import type { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from './principal.ts';
 
-/** Set while such requests are made; what they change is noted with it. */
+/** Set during such requests, so that their audit events name the caller. */
 export const calledBy = new AsyncLocalStorage<CalledBy>();
 
 declare module 'fastify' {
@@ -27,7 +27,7 @@ declare module 'fastify' {
 
 type PeerOf = (request: IncomingMessage) => string;
 
-/** User or stranger who does something, as far as that is known. */
+/** Author of an action, as far as known. */
 export interface Actor {
   principal: Pick<Principal, 'userId' | 'userName' | 'tokenId' | 'tokenName'> | undefined;
   readonly address: string | null;
@@ -35,21 +35,21 @@ export interface Actor {
 }
 
 /**
- * Record of what a request changes, for people who have to answer for it later. The handler of the request sets the
+ * Audit record of what a request changes. The handler of the request sets the
  * subject.
  */
 export class AuditEvent {
   readonly actor: Actor;
   action: AuditAction;
-  /** Null as long as nothing is done. */
+  /** Subject of the action; null until something is changed. */
   subject: AuditSubject | null = null;
-  /** Owners of the things that it is done to: they may read of it. */
+  /** Owners of the affected resources, who may read the entry. */
   readonly concerned = new Set<string>();
   /** Details that contain no secret, and nothing of what users write into files or parameters. */
   details: Record<string, unknown> = {};
-  /** True: it was stored together with the change itself. */
+  /** Whether the event was stored in the transaction of its change. */
   isNoted = false;
-  /** True: it comes again and again, so that the first is noted and the rest are counted. */
+  /** Whether the event is frequent: the first is written, further ones are counted. */
   isFrequent = false;
 
   constructor(action: AuditAction, actor: Actor) {
@@ -72,9 +72,9 @@ export class AuditEvent {
 
 /** Stores audit events. */
 export interface AuditEventSink {
-  /** Returns the note that stores it in the transaction of its change. */
+  /** Returns the note that stores an event in the transaction of its change. */
   noteOf(auditEvent: AuditEvent): ChangeNote;
-  /** Resolves when it is stored for good. */
+  /** Resolves when an event is stored. */
   done(auditEvent: AuditEvent): Promise<void>;
   /** Stores it later, so that nobody waits for it. */
   happened(auditEvent: AuditEvent): void;
@@ -88,7 +88,7 @@ export const actorOf = (request: FastifyRequest): Actor => ({
   requestId: request.id,
 });
 
-/** Notes what requests change before they are answered, and what they were refused. */
+/** Adds an audit entry for each request that changes something, before its answer, and for each refusal. */
 export function addAuditing(app: FastifyInstance, auditEvents: AuditEventSink, peerOf: PeerOf): void {
   app.decorate('peerOf', peerOf);
   app.decorate('auditEvents', auditEvents);
@@ -100,7 +100,7 @@ export function addAuditing(app: FastifyInstance, auditEvents: AuditEventSink, p
   });
 }
 
-/** Runs for routes with an action: a success that changes nothing in the database is noted before it is answered. */
+/** Notes the success of a route with an action before it is answered, unless a transaction has stored it. */
 export async function noteSuccess(
   request: FastifyRequest,
   { statusCode }: { statusCode: number },
@@ -116,13 +116,13 @@ export async function noteSuccess(
 const idIn = (params: unknown): unknown =>
   typeof params === 'object' && params !== null && 'id' in params ? params.id : undefined;
 
-/** Call it for every answer of a request that is no success. */
+/** Notes a refusal. Call it for every failed request. */
 export function noteFailure(request: FastifyRequest, error: ApiError): void {
   const { config, url } = request.routeOptions;
   const auditEvent = request.auditEvent ?? new AuditEvent(config.audit ?? 'read', actorOf(request));
   const id = idIn(request.params);
   const type = auditActions[auditEvent.action];
-  // The ID is as the request named it, which may be by guessing.
+  // The ID comes from the request, which may have guessed it.
   if (
     auditEvent.subject === null &&
     request.hasPrincipal &&
@@ -135,9 +135,9 @@ export function noteFailure(request: FastifyRequest, error: ApiError): void {
   request.server.auditEvents.failed(auditEvent, error);
 }
 
-/** Way into the service that makes requests of its own, with the token of the caller who came by it. */
+/** Entry point such as `/mcp`, which makes requests with the token of its caller. */
 interface CalledBy {
   readonly via: 'mcp';
-  /** Name that the caller's program gives itself. */
+  /** Name under which the caller's program introduces itself. */
   readonly client: string;
 }

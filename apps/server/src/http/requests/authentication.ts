@@ -28,7 +28,7 @@ export type Authenticate = (
   connection?: object,
 ) => Principal | Promise<Principal>;
 
-/** Finds out who sends a request by the cookie that a browser sends by itself; undefined when there is none. */
+/** Finds the caller of a request by the session cookie of a browser; undefined without one. */
 export type FindCaller = (request: FastifyRequest) => Promise<Principal | undefined>;
 
 interface Gate {
@@ -36,15 +36,15 @@ interface Gate {
   findCaller: FindCaller;
   addressOf: (request: IncomingMessage) => string;
   catchUp: () => Promise<void> | undefined;
-  /** Admits a request that comes without a token. Throws when too many have come from there. */
+  /** Admits a request without a token. Throws if the address has sent too many. */
   admitStranger: (address: string) => void;
 }
 
-/** Keeps the service from starting with a route that says nothing of tokens. */
+/** Fails the start if a route does not state its scope and its reach. */
 function requireReach(app: FastifyInstance): void {
   const routes: RouteOptions[] = [];
   app.addHook('onRoute', (route) => void routes.push(route));
-  // A plugin may have added to what its routes say.
+  // Check at `onReady`, because plugins may add to the options of their routes.
   app.addHook('onReady', async () => {
     for (const { method, url, config: { scope, reach } = {} } of routes) {
       if (
@@ -88,7 +88,7 @@ export function requireCallers(app: FastifyInstance, gate: Gate): void {
       return done();
     }
     const caller = callerOf(request);
-    // Most callers are known, and to wait for a promise costs as much as to find them.
+    // Most callers are cached, and awaiting a promise costs as much as the lookup.
     if (caller instanceof Promise)
       return void caller.then((principal) => admit(request, principal)).then(() => done(), done);
     admit(request, caller);

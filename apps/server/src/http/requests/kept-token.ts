@@ -21,7 +21,7 @@ const budgets = Compile(
   }),
 );
 
-/** Limits of a token, as rows of work that goes on without a request keep them. */
+/** Limits of a token in the rows of work that outlives its request. */
 export interface KeptToken {
   readonly token_name: string | null;
   /** JSON of the IDs of the only projects; null: all of the user. */
@@ -32,7 +32,7 @@ export interface KeptToken {
   readonly token_budget: string | null;
 }
 
-/** Equal limits are equal texts. */
+/** Packs the limits of a token. Equal limits are equal texts. */
 export const keptTokenOf = (
   principal: Pick<Principal, 'tokenName' | 'projectIds' | 'phones' | 'budget'>,
 ): KeptToken => ({
@@ -42,13 +42,13 @@ export const keptTokenOf = (
   token_budget: principal.budget === null ? null : JSON.stringify(principal.budget),
 });
 
-/** All limits of the token as one text; null: it has none. */
+/** Returns all limits of the token as one text; null: it has none. */
 export const limitsTextOf = ({ token_projects, token_phones, token_budget }: KeptToken): string | null =>
   token_projects === null && token_phones === null && token_budget === null
     ? null
     : JSON.stringify([token_projects, token_phones, token_budget]);
 
-/** The limit of the token to phones and apps. */
+/** Returns the limit of the token to phones and apps; null: none. */
 export const limitOf = ({ phones }: Pick<Principal, 'phones'>): string | null =>
   phones === null
     ? null

@@ -34,7 +34,7 @@ interface KernelOptions {
   idleMs: number;
   noteFault: (error: unknown) => boolean;
   auditEvents: AuditEventSink;
-  /** Brings the caches of this server up to date before it decides about a caller; undefined: they are. */
+  /** Updates the caches of this server before it decides about a caller; undefined if they are current. */
   catchUp: () => Promise<void> | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface HttpKernel {
  */
 const maxIdleMs = { betweenRequests: 60_000, untilHeaders: 20_000, checkEvery: 5000 };
 
-/** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
+/** Creates the HTTP server with the rules of every endpoint: request IDs, tokens, JSON, one shape for errors. */
 export function createHttpKernel(options: KernelOptions): HttpKernel {
   const { limits, trustProxy, idleMs } = options;
   const loggerInstance: FastifyBaseLogger = options.log;
@@ -63,7 +63,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     bodyLimit: maxJsonBytes,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // Limit of the whole request with its body, against peers that send a byte now and then.
+    // Time limit of a request with its body, against peers that trickle bytes.
     requestTimeout: 300_000,
     connectionTimeout: idleMs,
     keepAliveTimeout: Math.min(idleMs, maxIdleMs.betweenRequests),
@@ -75,7 +75,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
       void sendError(error, request, reply);
     },
     forceCloseConnections: true,
-    // Clients that offer HTTP/2 in passing ("Upgrade: h2c") are answered as if they had not.
+    // Ignore an offer of HTTP/2 ("Upgrade: h2c").
     http: {
       shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',
       headersTimeout: Math.min(idleMs, maxIdleMs.untilHeaders),
@@ -115,7 +115,10 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   return { app, connections, addressOf };
 }
 
-/** Ends connections whose peer is silent. One that has said all and waits for its answer is not, however long the work takes. */
+/**
+ * Ends connections whose peer is silent. A peer that has sent its request and waits for the answer is not, however long
+ * the work takes.
+ */
 function endSilent(server: Server): void {
   const answers = new WeakMap<Socket, ServerResponse>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -135,7 +138,7 @@ const refusalMs = 5000;
 
 type Excess = 'connections' | 'address_connections';
 
-/** Counts connections, by the address that they come from. */
+/** Counts connections, by peer address. */
 class Connections {
   readonly #limits: Limits;
   readonly #trust: TrustProxy;
@@ -156,7 +159,7 @@ class Connections {
     server.on('connection', (socket: Socket) => this.#take(socket));
   }
 
-  /** Throws `too_many_connections` when the connection of the request is one too many. */
+  /** Throws `too_many_connections` if the connection of the request exceeds a limit. */
   requirePlace({ socket }: Pick<IncomingMessage, 'socket'>): void {
     const excess = this.#beyond.get(socket);
     if (excess !== undefined) throw this.#limits.refusal(excess, null, { seconds: 10 });
@@ -194,7 +197,7 @@ class Connections {
 
 const allMethods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Remembers which methods each path takes. Call it before the routes are added, and the result after them. */
+/** Records the methods of each path. Call it before the routes are added, and `refuseOthers` after them. */
 export function watchMethods(app: FastifyInstance): { refuseOthers: () => void } {
   const taken = new Map<string, Set<string>>();
   let watching = true;
@@ -221,7 +224,7 @@ const notAllowed = (request: FastifyRequest, reply: FastifyReply, taken: Iterabl
   return ApiError.of('method_not_allowed', { path, method: request.method, allowed });
 };
 
-/** Methods that no route is made for, such as PROPFIND: the path is looked up here. */
+/** Refuses methods that no route can have, such as PROPFIND, by a lookup of the path. */
 function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<string>>): void {
   const known: readonly string[] = allMethods;
   app.addHook('onRequest', (request, reply, done) => {
@@ -232,7 +235,7 @@ function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<stri
   });
 }
 
-/** `/runs/:id` takes what stands between two slashes. */
+/** Returns the pattern of a route. `:id` matches one segment. */
 const patternOf = (url: string): RegExp =>
   new RegExp(
     `^${url

@@ -11,7 +11,7 @@ const problems: Record<string, string> = {
   EACCES: 'may not be used by this user: choose a port above 1023',
 };
 
-/** System calls of listening: files have errors of the same codes. */
+/** System calls of listening, because files have errors of the same codes. */
 const syscalls: readonly unknown[] = ['listen', 'bind', 'getaddrinfo'];
 
 /** Explains why the server can't listen, in words that say what to do; returns other errors as they are. */

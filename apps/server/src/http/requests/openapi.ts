@@ -2,7 +2,7 @@ import { openApiDocument } from '@phalanx/protocol';
 import apiReference from '@scalar/fastify-api-reference';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 
-/** The page runs its own script and styles, asks this service alone, and stands in no frame. */
+/** Policy of the page: its own script and styles, requests to this service alone, and no frames. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self' 'unsafe-inline'",
@@ -41,7 +41,7 @@ export async function serveDescription(app: FastifyInstance, version: string): P
     docs.addHook('onRequest', protectPage);
     await docs.register(apiReference, {
       routePrefix: '/docs',
-      // Nothing of the page may reach for the network, or offer what is not ours.
+      // Turn off features of the page that use the network or advertise other services.
       configuration: {
         url: '/api/openapi.json',
         pageTitle: 'Phalanx API',

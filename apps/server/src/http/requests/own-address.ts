@@ -17,18 +17,18 @@ export class OwnAddress {
     this.#names = new Set(names.filter((name) => name !== ''));
   }
 
-  /** Whether the browser has come by TLS, which ends before this service. */
+  /** Whether the browser uses TLS, which a proxy may terminate. */
   isTls({ headers }: FastifyRequest): boolean {
     return this.#publicUrl?.protocol === 'https:' && headers.host === this.#publicUrl.host;
   }
 
-  /** Throws unless a page of ours, or the person at the browser, has sent the request. */
+  /** Throws unless a page of this service, or the user at the browser, has sent the request. */
   requireOwnPage(request: FastifyRequest): void {
     const { host = '', origin, 'sec-fetch-site': site } = request.headers;
-    // Nobody can make a browser send an IP address as the name of another machine.
+    // An IP address cannot be a foreign name that points to this machine.
     const name = hostNameOf(host);
     if (isIP(name) === 0 && !this.#names.has(name)) throw ApiError.of('misdirected_request', { host });
-    // A WebSocket is no read: browsers give its answer to any page that has asked.
+    // A WebSocket is not a read: browsers show its messages to a page of any origin.
     const isRead = ['GET', 'HEAD'].includes(request.method) && request.headers.upgrade === undefined;
     if (site === 'cross-site' || site === 'same-site' || (!isRead && origin !== this.#originOf(request)))
       throw ApiError.of('foreign_page', { origin: origin?.slice(0, 200) ?? 'no origin' });

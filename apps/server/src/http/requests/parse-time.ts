@@ -3,13 +3,15 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2}))?$/;
 
-/** `Date.parse` makes a day of March of the 30th of February. */
+/** Checks the day, because `Date.parse` turns February 30 into a day of March. */
 function isDay(text: string): boolean {
   const time = Date.parse(text);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Epoch ms. `field` is named as the caller knows it: `Field expires_at`. Throws `invalid_request`. */
+/**
+ * Parses a time, in epoch ms. `field` is the name for the caller, such as `Field expires_at`. Throws `invalid_request`.
+ */
 export function parseTime(input: TimeInput, field: string): number {
   if (typeof input === 'number') return input;
   const day = isoTime.exec(input)?.[1];

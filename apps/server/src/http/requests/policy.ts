@@ -4,11 +4,13 @@ import type { Principal } from './principal.ts';
 
 const forbidden = (reason: string): ApiError => ApiError.of('forbidden', { reason });
 
-/** Whether the caller administers the service with this token. */
+/** Whether this token may administer the service. */
 export const seesEveryone = ({ role, scopes, projectIds, phones }: Principal): boolean =>
   role === 'admin' && scopes.has('admin') && projectIds === null && phones === null;
 
-/** Whether the token of the caller may touch the project. `projectId`: in lower case, or the launch ID of direct code. */
+/**
+ * Whether the token of the caller may touch the project. `projectId`: in lower case, or the launch ID of direct code.
+ */
 export const reachesProject = ({ projectIds }: Pick<Principal, 'projectIds'>, projectId: string): boolean =>
   projectIds?.has(projectId) !== false;
 
@@ -17,7 +19,7 @@ export function requireScope(principal: Principal, scope: Scope): void {
   throw forbidden(`This token does not have the scope "${scope}"`);
 }
 
-/** Limits of the token of the caller. */
+/** Lists the kinds of limits of the caller's token. */
 function limitsOf({ projectIds, phones, budget }: Principal): LimitKind[] {
   const kinds: readonly (LimitKind | undefined)[] = [
     projectIds === null ? undefined : 'projects',
@@ -49,9 +51,9 @@ function requireOpen(principal: Principal, reach: Reach): void {
 }
 
 /**
- * Whether this caller may go through this door at all, which every door asks: endpoints before anything of a body is read, git and
- * the WebSocket of hosts when the caller is known. Which phones a limited token reaches there is asked by `phone-reach.ts`, and what
- * is the caller's own by the feature. Throws `forbidden`.
+ * Whether this caller may go through this door at all, which every door asks: endpoints before anything of a body is
+ * read, git and the WebSocket of hosts when the caller is known. Which phones a limited token reaches there is asked by
+ * `phone-reach.ts`, and what is the caller's own by the feature. Throws `forbidden`.
  */
 export function requireAllowed(principal: Principal, { scope, reach }: Door): void {
   requireScope(principal, scope);

@@ -4,11 +4,11 @@ import type { Budget } from '../../storage/db/token-use.ts';
 
 /** Limits of a token on its user's phones. */
 export interface PhoneLimit {
-  /** Selector of the only phones that it reaches; null: all. */
+  /** Selector of the only phones that the token reaches; null: all. */
   readonly selector: string | null;
   /** Maximum number of phones on which one launch may start; null: any number. */
   readonly maxPhones: number | null;
-  /** The only apps that it may use there; null: all. */
+  /** The only apps that the token may use on phones; null: all. */
   readonly apps: readonly string[] | null;
 }
 
@@ -26,14 +26,14 @@ export interface Principal {
   readonly phones: PhoneLimit | null;
   /** Budget of the token for a day; `null`: none. */
   readonly budget: Budget | null;
-  /** End of the token, epoch ms; `null`: never. Code that outlives a request has to look at it again. */
+  /** Expiry of the token, epoch ms; `null`: never. Code that outlives a request must check it again. */
   readonly expiresAt: number | null;
 }
 
 /** A caller that asks over HTTP for a host. */
 export type HostCaller = Pick<Principal, 'userId' | 'tokenId'>;
 
-/** App limit that hosts are told of the caller; undefined: all apps. */
+/** Returns the app limit of the caller, for hosts; undefined: all apps. */
 export function appLimitOf({
   phones,
   tokenName: token,

@@ -8,14 +8,14 @@ function findProblem(name: string): string | undefined {
   return name.isWellFormed() ? undefined : 'must be valid Unicode';
 }
 
-/** A name that people can read, without the white space around it. Throws `invalid_request`. */
+/** Returns a readable name without surrounding white space. Throws `invalid_request`. */
 export function requireName(text: string): string {
   const name = requireNameOrNone(text);
   if (name !== '') return name;
   throw ApiError.of('invalid_request', { problem: 'Field name must not be empty' });
 }
 
-/** Returns such a name, or an empty one where a thing needs none. Throws `invalid_request`. */
+/** Returns a readable name, which may be empty. Throws `invalid_request`. */
 export function requireNameOrNone(text: string): string {
   const name = text.trim();
   const problem = findProblem(name);

@@ -25,7 +25,7 @@ export interface RouteRequest<Contract extends RouteContract> {
   readonly raw: FastifyRequest;
 }
 
-/** Schemas by which requests are checked, and replies are written. */
+/** Returns the schemas that check requests and serialize replies. */
 function schemaOf({ params, query, body, responses }: RouteContract): object {
   const ofJson = Object.entries(responses).filter(([, response]) => !isOfTypes(response));
   return {
@@ -36,7 +36,7 @@ function schemaOf({ params, query, body, responses }: RouteContract): object {
   };
 }
 
-/** The status of a success: each contract has one. */
+/** Returns the status of a success; each contract has one. */
 function successStatus(contract: RouteContract): number {
   return Number(Object.keys(contract.responses)[0] ?? 200);
 }
@@ -88,7 +88,7 @@ export function addRawRoute<Contract extends RouteContract>(
       const { principal, params, query, body } = request;
       const auditEvent = isAuditEvent ? new AuditEvent(audit, actorOf(request)) : undefined;
       request.auditEvent = auditEvent;
-      // The validator of the same contract has checked them.
+      // The validator of the same contract has checked these values.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const given = { principal, params, query, body, auditEvent, raw: request } as RouteRequest<Contract>;
       if (auditEvent === undefined) return handle(given, reply);

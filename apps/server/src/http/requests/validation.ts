@@ -20,7 +20,7 @@ const somewhere = { whole: 'The request', field: 'Field' };
 
 const isInteger = (schema: TSchema): boolean => 'type' in schema && schema.type === 'integer';
 
-/** The fields of a query that may be whole numbers. */
+/** Lists the fields of a query that may be whole numbers. */
 function listNumbers(schema: TSchema): ReadonlySet<string> {
   const fields = IsObject(schema) ? Object.entries(schema.properties) : [];
   const may = (field: TSchema): boolean =>
@@ -37,7 +37,7 @@ function withNumbers(query: unknown, names: ReadonlySet<string>): unknown {
   return Object.fromEntries(Object.entries(query).map(asNumber));
 }
 
-/** The sentence for the first thing that is wrong. */
+/** Describes the first problem in a sentence. */
 function problemOf(schema: TSchema, value: unknown, httpPart: string | undefined): string {
   const place = places[httpPart ?? ''] ?? somewhere;
   const found = findSchemaProblem(schema, value);

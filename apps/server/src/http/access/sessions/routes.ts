@@ -53,7 +53,7 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     return reply.send({ success: true, message: 'You are signed out.' });
   });
 
-  /** The ID of the token that stands behind it. */
+  /** Returns the ID of the token that the credentials stand for. */
   async function admit({ token, link }: Credentials, address: string): Promise<string> {
     if (token !== undefined)
       return (await authenticator.authenticate(`Bearer ${token.trim()}`, () => address)).tokenId;

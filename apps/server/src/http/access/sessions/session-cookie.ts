@@ -4,13 +4,16 @@ import type { OwnAddress } from '../../requests/own-address.ts';
 
 interface SessionCookie {
   readonly name: string;
-  /** Set by this service alone: a page of a neighbouring domain, or of another port, can't set it. */
+  /**
+   * Whether the browser protects the cookie from pages of neighbouring domains and other ports, which cannot set it.
+   */
   readonly isProtected: boolean;
 }
 
 /**
- * The only cookie that counts for a request. Cookies ignore ports, so the name has it: two services on one machine keep their sign-ins apart. Browsers take the
- * `__Host-` name only where nobody can listen in: over TLS, and on the machine itself.
+ * The only cookie that counts for a request. Cookies ignore ports, so the name has it: two services on one machine keep
+ * their sign-ins apart. Browsers take the `__Host-` name only where nobody can listen in: over TLS, and on the machine
+ * itself.
  */
 export function cookieOf(request: FastifyRequest, ownAddress: OwnAddress): SessionCookie {
   const { host } = request.headers;
@@ -24,7 +27,7 @@ function readCookie(header: string, name: string): string | undefined {
   return pair?.slice(pair.indexOf('=') + 1).trim();
 }
 
-/** The secret of the session that the browser sends. */
+/** Returns the secret of the session that the browser sends. */
 export function findSessionSecret(request: FastifyRequest, ownAddress: OwnAddress): string | undefined {
   const { cookie } = request.headers;
   return cookie === undefined ? undefined : readCookie(cookie, cookieOf(request, ownAddress).name);

@@ -13,7 +13,7 @@ export interface StoredSession {
 
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
-/** Browsers that are signed in. */
+/** Stores the sessions of browsers. */
 export function createSessionStore(db: Db) {
   return {
     async insert(session: { hash: string; tokenId: string; createdAt: number }): Promise<void> {
@@ -39,7 +39,7 @@ export function createSessionStore(db: Db) {
       );
     },
 
-    /** Empty when the token is gone. */
+    /** Returns the hash of the token; empty if it was deleted. */
     async findTokenHash(tokenId: string): Promise<string> {
       const row = await db.selectFrom('token').select('hash').where('id', '=', tokenId).executeTakeFirst();
       return row?.hash ?? '';

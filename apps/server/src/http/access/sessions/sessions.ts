@@ -23,7 +23,7 @@ interface SessionsOptions {
   clock: Clock;
 }
 
-/** Browsers that are signed in, each with the token that stands behind it. */
+/** Sessions of browsers, each with the token that it was opened with. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache = new Cached<StoredSession>(10_000);
@@ -32,7 +32,7 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Returns the secret for the cookie, and whose it is. */
+  /** Opens a session. Returns the secret for the cookie, and the principal. */
   async open(
     tokenId: string,
     onOpening: (principal: Principal) => void,
@@ -52,7 +52,7 @@ export class Sessions {
     await this.#options.store.delete(hashTokenSecret(secret));
   }
 
-  /** Call it when a browser has signed out, or a token is gone. */
+  /** Clears the cache. Call it when a browser has signed out, or a token was deleted. */
   forgetAll(): void {
     this.#cache.forgetAll();
   }

@@ -9,7 +9,7 @@ import type { AccessStore } from '../store.ts';
 const linkLifeMs = hourMs;
 const linkTokenName = 'sign-in link';
 
-/** Links with which people who read the service's terminal sign in, once each, within the hour. */
+/** Sign-in links for people who read the service's terminal. A link works once, within an hour. */
 export class SignInLinks {
   readonly #store: AccessStore;
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class SignInLinks {
     this.#clock = clock;
   }
 
-  /** The secret of a link for the administrator. */
+  /** Creates a link for the administrator, and returns its secret. */
   async create(): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
     const tokenId = await this.#tokenId();
@@ -33,7 +33,9 @@ export class SignInLinks {
     return this.#store.takeSignInLink(hashTokenSecret(secret), this.#clock.now());
   }
 
-  /** One token for all links, so that sign-ins outlast a restart and can be revoked. Nobody knows its secret. */
+  /**
+   * Returns the token of all links. Through it, sign-ins outlast a restart and can be revoked. Its secret is discarded.
+   */
   async #tokenId(): Promise<string> {
     const user = await this.#store.findAdministrator();
     if (user === undefined) throw new Error('there is no administrator');

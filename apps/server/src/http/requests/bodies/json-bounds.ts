@@ -1,12 +1,12 @@
 /** Limits of JSON from outside before it is parsed: to parse, to check and to walk it costs far more than to count. */
 export interface JsonBounds {
-  /** Lists and objects in one another. */
+  /** Nesting depth of lists and objects. */
   readonly depth: number;
-  /** Names of fields, all objects together. */
+  /** Number of field names in all objects. */
   readonly names: number;
-  /** Items and fields, all lists and objects together. */
+  /** Number of items and fields in all lists and objects. */
   readonly values: number;
-  /** Default: as many as there are values. */
+  /** Number of objects. Default: unlimited. */
   readonly objects?: number;
 }
 
@@ -15,7 +15,9 @@ const nodes = { names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
 
 /** Bounds of each kind of JSON. */
 export const jsonBounds = {
-  /** Ten thousand files in one body have twenty thousand names, and an empty object takes as long as one with a name. */
+  /**
+   * Ten thousand files in one body have twenty thousand names, and an empty object takes as long as one with a name.
+   */
   body: { depth: 64, names: 25_000, values: 200_000, objects: 25_000 },
   /** A full page of a host, with twelve names for each run or phone. */
   hostMessage: { depth: 64, names: 100_000, values: 200_000, objects: 100_000 },
@@ -42,7 +44,7 @@ const [comma, colon, openList, closeList, openObject, closeObject] = [0x2c, 0x3a
 export const findExcess = (bytes: Uint8Array, bounds: JsonBounds = jsonBounds.body): string | undefined =>
   new JsonScan(bounds).push(bytes);
 
-/** Counts JSON that comes piece by piece. */
+/** Counts JSON that arrives in pieces. */
 export class JsonScan {
   readonly #bounds: JsonBounds;
   #depth = 0;
@@ -51,7 +53,7 @@ export class JsonScan {
   #objects = 0;
   #bytes = 0;
   #isInText = false;
-  /** The last piece has ended with the backslash of an escape. */
+  /** Whether the last piece ended with the backslash of an escape. */
   #isEscaping = false;
   #textBytes = 0;
   #maxTextLength = 0;
@@ -65,7 +67,7 @@ export class JsonScan {
     return this.#values;
   }
 
-  /** Length of all but the longest text; it never becomes less. */
+  /** Length of the JSON without its longest text; it never decreases. */
   get bytesAroundText(): number {
     return this.#bytes - Math.max(this.#maxTextLength, this.#textBytes);
   }

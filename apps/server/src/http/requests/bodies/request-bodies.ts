@@ -7,12 +7,12 @@ import { ApiError } from '../../../kernel/errors/api-error.ts';
 import { findExcess, JsonScan } from './json-bounds.ts';
 import { refuseSocket } from '../sockets/refuse-socket.ts';
 
-/** The JSON around one long text, which may be as long as its endpoint allows. */
+/** Maximum size of a body, not counting one long text that its endpoint allows. */
 export const maxJsonBytes = 1024 * 1024;
 
 export const jsonContentType = /^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i;
 
-/** The place of the mistake, without the engine's own words (which quote the body). */
+/** Returns the place of the mistake, without the engine's own message, which quotes the body. */
 function placeOf(error: unknown): string {
   const place = error instanceof Error ? /line \d+ column \d+/.exec(error.message)?.[0] : undefined;
   return place === undefined ? 'it is empty, cut short or not JSON at all' : `look at ${place}`;
@@ -37,7 +37,7 @@ function parseChecked(bytes: Buffer): unknown {
   }
 }
 
-/** Bodies are JSON and nothing else. Each piece is checked as it comes, between the requests of others. */
+/** Accepts bodies of JSON alone. Each piece is checked when it arrives. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, body: IncomingMessage) => {
@@ -54,7 +54,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
       requireBounds(excess);
       pieces.push(piece);
     }
-    // Many clients name the type in each request, also where an endpoint takes no body.
+    // Many clients send a content type with every request, even to an endpoint without a body.
     if (length === 0 && request.routeOptions.schema?.body === undefined) return undefined;
     return parseChecked(Buffer.concat(pieces));
   });
@@ -62,7 +62,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads the body by itself, of any length and encoding. */
+    /** Whether the route itself reads the body, of any length and encoding. */
     readsBody?: boolean;
   }
 }
@@ -76,12 +76,12 @@ const maxUnreadBytes = { ofStrangers: 16 * 1024 * 1024, ofCallers: 256 * 1024 * 
 /** Requests whose body comes only when it is asked for. */
 const waiting = new WeakSet<IncomingMessage>();
 
-/** Maximum size of a body that comes in one piece with its request; a socket that nobody reads holds as much. */
+/** Maximum size of a body that arrives together with its request; an unread socket buffers as much. */
 const smallBytes = 64 * 1024;
 
 interface BodyTurns {
   readonly turns: Turns;
-  /** Returns the address that stands for a stranger. */
+  /** Returns the address that identifies a caller without a token. */
   readonly addressOf: (request: IncomingMessage) => string;
 }
 
@@ -116,7 +116,7 @@ export function checkBodiesFirst(app: FastifyInstance, { turns, addressOf }: Bod
   });
 }
 
-/** Whether a JSON body is longer than a small one, or does not say how long it is. */
+/** Whether a JSON body may be larger than a small one, because its length says so or is missing. */
 function mayBeLarge({ headers, routeOptions: { schema } }: FastifyRequest): boolean {
   if (schema?.body === undefined) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBytes;
@@ -139,9 +139,9 @@ function findRefusal({ headers, routeOptions: { bodyLimit, config } }: FastifyRe
 export function endUnreadBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;
   if (raw.complete) return;
-  // The body was not asked for: the next bytes on the connection may be the body or another request.
+  // The client may send the body all the same, so the next bytes could be the body or another request.
   if (waiting.has(raw)) return void reply.header('connection', 'close');
-  // Closing at once would reset the connection under a peer that is still sending.
+  // Closing at once would reset the connection while the peer is still sending.
   void reply.removeHeader('connection');
   const limit = request.hasPrincipal ? maxUnreadBytes.ofCallers : maxUnreadBytes.ofStrangers;
   let passedBytes = 0;

@@ -19,7 +19,7 @@ export function compress(coding: Coding, data: Buffer): Promise<Buffer> {
 export const compressStream = (coding: Coding): Transform =>
   coding === 'br' ? createBrotliCompress(brotliOptions) : createGzip();
 
-/** The best coding that an `Accept-Encoding` header names and does not refuse. */
+/** Chooses the best coding that an `Accept-Encoding` header accepts. */
 export function chooseCoding(header: string | undefined): Coding | undefined {
   const offers = (header ?? '').toLowerCase().split(',');
   const accepts = (coding: Coding): boolean =>

@@ -2,7 +2,7 @@ const plain = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
-/** Whether spreadsheets take it for a formula; a number is none. */
+/** Whether spreadsheets take the text for a formula. A number is not a formula. */
 const isFormula = (text: string): boolean => /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text);
 
 const cell = (value: unknown): string => {

@@ -10,7 +10,7 @@ import { pathOf } from '../addresses.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether an error is a known kind of fault of the surroundings; then the operator is told of it. */
+    /** Returns whether an error is a fault of the environment, and reports it to the operator if it is. */
     noteFault: (error: unknown) => boolean;
   }
 }
@@ -29,14 +29,14 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
 
 export function asApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
-  // Nobody hears it.
+  // The peer has gone, so the answer reaches nobody.
   if (request.raw.destroyed && !request.raw.complete)
     return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
   const known = frameworkErrors[errorCodeOf(error)]?.(request) ?? faultReply(error);
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
 }
 
-/** A part that has failed is tried again each second. */
+/** Failed parts are probed each second. */
 const faultRetryS = 1;
 
 function faultReply(error: unknown): ApiError | undefined {
@@ -47,7 +47,7 @@ function faultReply(error: unknown): ApiError | undefined {
     : ApiError.of(code, { reason }, { cause: error, retryAfterS: faultRetryS });
 }
 
-/** A fault is told once to the operator, however many requests meet it; a mistake of ours each time. */
+/** Logs a fault once, however many requests meet it, and a bug of the service each time. */
 export function logFailure(error: unknown, known: ApiError, request: FastifyRequest): void {
   noteFailure(request, known);
   if (
@@ -73,7 +73,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(errorBody(known)));
 }
 
-/** Sets `Retry-After` when it makes sense to ask again. A caller with too many connections is to close this one. */
+/** Sets `Retry-After` if a retry makes sense. A caller with too many connections has to close this one. */
 export function setRetryAfter({ code, retryAfterS }: ApiError, reply: FastifyReply): void {
   if (retryAfterS !== undefined) void reply.header('retry-after', retryAfterS);
   if (code === 'too_many_connections') void reply.header('connection', 'close');
@@ -85,7 +85,7 @@ const parserErrors: Record<string, ApiError> = {
 };
 const malformed = ApiError.of('invalid_request', { problem: 'This is not a well-formed HTTP/1.1 request' });
 
-/** Writes the reply by hand: a request that Node's HTTP parser refuses never becomes one. */
+/** Writes the reply to the socket, because the framework never sees a request that Node's HTTP parser refuses. */
 export function refuseMalformedHttp(error: Error, socket: Socket): void {
   if (socket.writable) refuseSocket(socket, parserErrors[errorCodeOf(error)] ?? malformed);
   else socket.destroy();

@@ -18,9 +18,9 @@ const repliesATurn = 4;
 
 interface Reading {
   readonly encoded: Promise<EncodedList>;
-  /** Requests that share it. */
+  /** Number of requests that share the reading. */
   sharers: number;
-  /** Whether the reading has begun: from then on the page may lack what a later request has to see. */
+  /** Whether the reading has begun. Later requests cannot join it, because the page may lack newer rows. */
   hasBegun: boolean;
 }
 
@@ -38,7 +38,9 @@ export class ListReplies {
     this.#turns = turns;
   }
 
-  /** `encode` gives the JSON of the page at `url`. Throws when too many requests of the user wait already. */
+  /**
+   * Reads a page. `encode` returns the JSON of the page at `url`. Throws if too many requests of the user wait already.
+   */
   read({ userId, tokenId }: Principal, url: string, encode: () => Promise<string>): Promise<EncodedList> {
     const key = `${userId} ${tokenId} ${url}`;
     const waiting = this.#readings.get(key);
@@ -46,7 +48,7 @@ export class ListReplies {
     const encoded = this.#turns.run(userId, () => begin());
     const reading: Reading = { encoded, sharers: 0, hasBegun: false };
     const begin = async (): Promise<EncodedList> => {
-      // Requests of others go before each page.
+      // Yield to other requests before each page.
       await nextTurn();
       reading.hasBegun = true;
       const text = await encode();
@@ -61,7 +63,7 @@ export class ListReplies {
   }
 }
 
-/** A few of those who share it go on in each turn of the event loop. */
+/** Resumes a few of the sharing requests in each turn of the event loop. */
 async function share(reading: Reading): Promise<EncodedList> {
   const turns = Math.floor(reading.sharers / repliesATurn);
   reading.sharers += 1;

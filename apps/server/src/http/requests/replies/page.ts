@@ -11,7 +11,7 @@ interface PageQuery {
   readonly limit?: number;
 }
 
-/** Part of a list. Its limit is one more than the page has: then the page tells whether more follows. */
+/** Part of a list. Its limit is one more than the size of the page, to show whether more items follow. */
 interface ListPart {
   readonly cursor: string | undefined;
   readonly limit: number;

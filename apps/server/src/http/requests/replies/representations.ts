@@ -5,7 +5,9 @@ import { StaticDocument, tagOf } from './static-document.ts';
 
 const tagsIn = (header: string): string[] => header.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 
-/** Whether an `If-Match` or `If-None-Match` header names this version; `undefined`: there is nothing yet. */
+/**
+ * Whether an `If-Match` or `If-None-Match` header names this version. A `tag` of `undefined`: there is no version yet.
+ */
 export function namesVersion(header: string, tag: string | undefined): boolean {
   if (tag === undefined) return false;
   const tags = tagsIn(header);
@@ -15,7 +17,7 @@ export function namesVersion(header: string, tag: string | undefined): boolean {
 const makeTag = (payload: string | StaticDocument): string =>
   typeof payload === 'string' ? tagOf(payload) : payload.tag;
 
-/** Gives every JSON that is read an `ETag`. A request that names it in `If-None-Match` gets a 304 without a body. */
+/** Adds an `ETag` to JSON replies of reads. A request with that tag in `If-None-Match` gets a 304 without a body. */
 function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if ((typeof payload === 'string' || payload instanceof StaticDocument) && !reply.hasHeader('etag'))
     void reply.header('etag', makeTag(payload));
@@ -32,7 +34,10 @@ const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|x-ndjson|j
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The answer is a text that is the same for everybody as long as the service runs: it is encoded and compressed once. */
+    /**
+     * Whether the answer is the same for every caller as long as the service runs. It is then encoded and compressed
+     * once.
+     */
     isStatic?: boolean;
   }
 }
@@ -55,18 +60,18 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
   return isStream(payload) ? Number(reply.getHeader('content-length') ?? Infinity) : 0;
 }
 
-/** Bytes are promised, a stream is there at once, and anything else stays as it is. */
+/** Returns a promise for bytes, a stream at once, and any other payload unchanged. */
 function compressed(coding: Coding, payload: unknown): unknown {
   if (payload instanceof StaticDocument) return payload.compressed(coding);
   if (isBytes(payload)) return compress(coding, Buffer.from(payload));
-  // The reader of the result meets the error of either side.
+  // An error of either side reaches the reader of the result.
   return isStream(payload) ? pipeline(payload, compressStream(coding), () => undefined) : payload;
 }
 
 /**
- * Adds an `ETag` to replies of reads, and compresses large replies for callers who ask for it. `@fastify/etag` would also
- * tag errors and replies of writes, and understands no list in `If-None-Match`; `@fastify/compress` sends a compressed text
- * without its length and compresses static documents again for each caller.
+ * Adds an `ETag` to replies of reads, and compresses large replies for callers who ask for it. `@fastify/etag` would
+ * also tag errors and replies of writes, and understands no list in `If-None-Match`; `@fastify/compress` sends a
+ * compressed text without its length and compresses static documents again for each caller.
  */
 export function representReplies(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, body: unknown) => {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { boundedCache } from '../../../kernel/bounded-cache.ts';
 import { type Coding, compress } from './codings.ts';
 
-/** A document that is the same for everybody as long as the service runs, with all that a reply needs: made once. */
+/** Document that is the same for every caller as long as the service runs, with its tag and its compressed forms. */
 export class StaticDocument {
   readonly bytes: Buffer;
   /** `ETag` of the document. */
@@ -15,14 +15,14 @@ export class StaticDocument {
     this.tag = tagOf(text);
   }
 
-  /** A long string is found by its address or its length: it is neither encoded nor hashed again. */
+  /** Returns the document of a text. The lookup of a long string neither encodes nor hashes it again. */
   static of(text: string): StaticDocument {
     const document = documents.get(text) ?? new StaticDocument(text);
     documents.set(text, document);
     return document;
   }
 
-  /** Compresses once, however many ask for it; again after a failure. */
+  /** Compresses once for all callers, and again after a failure. */
   compressed(coding: Coding): Promise<Buffer> {
     const known = this.#compressed.get(coding);
     if (known !== undefined) return known;

@@ -5,20 +5,20 @@ import type { Principal } from '../principal.ts';
 
 /** Stream that outlives the request that began it. */
 export interface OpenStream {
-  /** End of its token, epoch ms. */
+  /** Expiry of the stream's token, epoch ms. */
   readonly expiresAt: number;
-  /** `code`: for those that are WebSockets. */
+  /** Ends the stream. `code`: close code of a WebSocket. */
   end(code: number): void;
 }
 
 const perToken = 100;
 const perUser = 200;
-/** RFC 6455: the service goes away. */
+/** Close code of RFC 6455: the service is going away. */
 const goingAway = 1001;
 
 type Holder = Pick<Principal, 'tokenId' | 'userId'>;
 
-/** Streams of callers, by token: they end with it. */
+/** Open streams of callers, by token. A stream ends with its token. */
 export class OpenStreams {
   readonly #ofToken = new Map<string, Set<OpenStream>>();
   readonly #countOfUser = new Map<string, number>();
@@ -30,7 +30,7 @@ export class OpenStreams {
     if (this.#countOf(userId) >= perUser) throw tooMany('The user of this token', perUser);
   }
 
-  /** Returns a function that says that it is over. */
+  /** Adds a stream. Returns the function that removes it. */
   add({ tokenId, userId }: Holder, stream: OpenStream): () => void {
     const streams = this.#ofToken.get(tokenId) ?? new Set();
     this.#ofToken.set(tokenId, streams.add(stream));
@@ -44,7 +44,7 @@ export class OpenStreams {
     };
   }
 
-  /** IDs of the tokens that streams are open with. */
+  /** Lists the IDs of the tokens with open streams. */
   tokenIds(): string[] {
     return [...this.#ofToken.keys()];
   }
@@ -53,7 +53,7 @@ export class OpenStreams {
     for (const stream of this.#ofToken.get(tokenId) ?? []) stream.end(closeCodes.unauthorized);
   }
 
-  /** Ends the streams whose token has ended by now, epoch ms. */
+  /** Ends the streams whose token has expired. `nowMs`: epoch ms. */
   endExpired(nowMs: number): void {
     for (const stream of this.#all()) if (stream.expiresAt <= nowMs) stream.end(closeCodes.unauthorized);
   }

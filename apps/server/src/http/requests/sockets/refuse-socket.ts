@@ -5,7 +5,10 @@ import { errorBody, type ApiError } from '../../../kernel/errors/api-error.ts';
 
 const lingerMs = 1000;
 
-/** Answers on a socket whose request never reached the framework. `method`: of the request; the answer to a HEAD has no body. */
+/**
+ * Answers on a socket whose request never reached the framework. `method`: of the request; the answer to a HEAD has no
+ * body.
+ */
 export function refuseSocket(socket: Duplex, error: ApiError, method?: string): void {
   const body = JSON.stringify(errorBody(error));
   const head = [
@@ -17,7 +20,7 @@ export function refuseSocket(socket: Duplex, error: ApiError, method?: string): 
     ...(error.retryAfterS === undefined ? [] : [`Retry-After: ${error.retryAfterS}`]),
     'Connection: close',
   ];
-  // A peer that is still sending would not read the answer if the socket closed at once, and may never close its side.
+  // Close later: a peer that is still sending would not read the answer, and may never close its side.
   socket.once('finish', () => setTimeout(() => socket.destroy(), lingerMs).unref());
   socket.once('end', () => socket.destroy());
   socket.resume();

@@ -1,11 +1,11 @@
 import type { RawData, WebSocket } from 'ws';
 import type { Limits } from '../../../kernel/limits/limits.ts';
 
-/** Close code of RFC 6455: a message that is not one of ours, or one too many. */
+/** Close code of RFC 6455 for an unknown message, or one too many. */
 const policyViolation = 1008;
 /** Time after which a peer that has not closed its side is cut off, in ms. */
 const lingerMs = 1000;
-/** Maximum number of messages beyond the rate that wait; the answers that a viewer waits for are fewer. */
+/** Maximum number of waiting messages beyond the rate; a viewer waits for fewer answers. */
 const maxUnread = 100;
 /**
  * Minimum pause, in ms: hundreds of sockets that wait for the rate of one user would otherwise try again every
@@ -49,12 +49,12 @@ export class ViewerSocket {
     this.#keepAlive();
   }
 
-  /** Bytes that were sent, and wait for the peer to read them. */
+  /** Number of sent bytes that the peer has not read. */
   get unsentBytes(): number {
     return this.#socket.bufferedAmount;
   }
 
-  /** `take` gets every message that `validator` takes; any other message ends the socket. */
+  /** Passes valid messages to `take`. An invalid message ends the socket. */
   onMessage<Message>(validator: Check<Message>, take: (message: Message) => void): void {
     this.#take = (data, isBinary) => {
       const message = isBinary ? undefined : parse(data);
@@ -71,12 +71,12 @@ export class ViewerSocket {
     this.#socket.send(data);
   }
 
-  /** Ends it because of what was said. */
+  /** Ends the socket because of its messages. */
   refuse(): void {
     this.end(policyViolation);
   }
 
-  /** The peer is told the code. Nothing that it still says is heard, and it is cut off when it does not close. */
+  /** Sends the close code. Further messages are ignored, and a peer that does not close is cut off. */
   end(code: number): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -86,7 +86,7 @@ export class ViewerSocket {
     this.#socket.on('close', () => clearTimeout(timer));
   }
 
-  /** Cuts it off without a word. */
+  /** Cuts the peer off without a close frame. */
   terminate(): void {
     this.#isOver = true;
     this.#unread.length = 0;
@@ -118,7 +118,7 @@ export class ViewerSocket {
     if (this.#socket.isPaused && !this.#isOver) this.#socket.resume();
   }
 
-  /** Ends a socket whose peer has vanished without a word, which would be kept for ever. */
+  /** Ends a socket whose peer has vanished, which would otherwise stay open for ever. */
   #keepAlive(): void {
     let isAlive = true;
     const timer = setInterval(() => {

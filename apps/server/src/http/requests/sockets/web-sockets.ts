@@ -17,12 +17,12 @@ interface Handshake {
 
 /** Maximum size of a message that a caller sends on a WebSocket, in bytes. */
 const maxMessageBytes = 1024;
-/** Maximum number of pieces of one message; they may be empty, and are counted nowhere else. */
+/** Maximum number of fragments of a message. They may be empty, so no other limit counts them. */
 const maxFragments = 8;
 
 /**
- * Brings the handshakes of WebSockets to the routes, as GET requests: so they have the same rules for tokens, cookies,
- * limits and errors.
+ * Passes the handshakes of WebSockets to the routes as GET requests, so that they have the same rules for tokens,
+ * cookies, limits and errors.
  */
 export class WebSockets {
   readonly #app: FastifyInstance;
@@ -32,7 +32,7 @@ export class WebSockets {
     noServer: true,
     maxPayload: maxMessageBytes,
     maxFragments,
-    // One message of a socket in each turn of the event loop, however many came at once.
+    // Handle one message of a socket in each turn of the event loop, however many arrived at once.
     allowSynchronousEvents: false,
     // `ViewerSocket` answers pings, at a rate.
     autoPong: false,
@@ -48,7 +48,7 @@ export class WebSockets {
   /** Handles the server's `upgrade`. */
   route(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { method = '', url = '' } = request;
-    // Bytes that follow the head of another method would never be read.
+    // The bytes after the head of another method would never be read.
     if (method !== 'GET' || !(socket instanceof Socket)) {
       const path = pathOf(url);
       return refuseSocket(socket, ApiError.of('route_not_found', { method, path }), method);
@@ -61,7 +61,7 @@ export class WebSockets {
     this.#app.routing(request, response);
   }
 
-  /** `take` gets the socket of the caller, unless the handshake is none of WebSocket, which is answered here. */
+  /** Passes the socket of the caller to `take`. Answers a handshake that is not one of WebSocket. */
   accept(
     reply: FastifyReply,
     { userId }: Pick<Principal, 'userId'>,
