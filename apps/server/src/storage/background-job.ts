@@ -9,14 +9,14 @@ interface BackgroundJob {
   /** A verb and its object, such as `delete old launches`; also the name of the job's lock. */
   name: string;
   everyMs: number;
-  /** Whether it runs also at the start: a server that restarts more often than `everyMs` would never do it. */
+  /** Whether the job also runs at the start. A server that restarts more often than `everyMs` would never run it. */
   atStart?: boolean;
-  /** Whether each server does it, for state of its own; otherwise one server of the cluster does it at a time. */
+  /** Whether every server runs the job, for state of its own; otherwise one server of the cluster at a time does. */
   onEachServer?: boolean;
   work: () => Promise<void> | void;
 }
 
-/** Adds periodic work that ends with `app`. Returns a function that does it now, after the one under way. */
+/** Adds a periodic job that ends with `app`. Returns a function that runs it now, after a run in progress. */
 export function addBackgroundJob(
   { app, database, faults }: { app: FastifyInstance; database: Db; faults: FaultMonitor },
   { name, everyMs, atStart = false, onEachServer = false, work }: BackgroundJob,

@@ -8,19 +8,22 @@ export interface ByteSpan {
   readonly last: number;
 }
 
-/** A body that has arrived whole and that no reader sees yet. One of the two must be called, once. */
+/** Body that has been received, and that no reader sees yet. Call one of the two methods, once. */
 export interface ReceivedBlob {
   readonly sizeBytes: number;
-  /** Makes it the blob of this key; an earlier one is replaced at once. It outlives a loss of power. */
+  /** Makes the body the blob of this key, in place of an earlier one. It outlives a loss of power. */
   keep(key: string, contentType: string): Promise<void>;
   discard(): Promise<void>;
 }
 
 export interface StoredBlob {
   readonly sizeBytes: number;
-  /** Differs when the content does: word characters and hyphens. */
+  /** Version of the content, of word characters and hyphens. */
   readonly version: string;
-  /** The caller reads it to its end or destroys it. It fails when the blob is gone meanwhile. */
+  /**
+   * Opens the blob. The caller reads the stream to its end or destroys it. Reading fails if the blob is deleted
+   * meanwhile.
+   */
   read(span?: ByteSpan): Readable;
   /** Closes a blob that is not read. */
   close(): Promise<void>;
@@ -31,22 +34,22 @@ export interface StoredBlob {
  * caller checks the names. No key begins with `incoming/`.
  */
 export interface BlobStore {
-  /** Takes in a body to its end. Throws the error of the body or of the disk; then nothing is left of it. */
+  /** Receives a body to its end. Throws the error of the body or of the disk, and then keeps nothing of it. */
   receive(body: Pieces): Promise<ReceivedBlob>;
   find(key: string): Promise<StoredBlob | undefined>;
-  /** The whole of a blob, in one request. */
+  /** Reads a whole blob in one request. */
   read(key: string): Promise<Readable | undefined>;
-  /** A key without a blob is a success. */
+  /** Deletes blobs. A key without a blob is a success. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Deletes all blobs whose keys begin with this, which ends with a slash. */
+  /** Deletes all blobs whose keys begin with `prefix`, which ends with a slash. */
   deleteBelow(prefix: string): Promise<void>;
-  /** The next names of the keys that go on below a prefix, which is empty or ends with a slash. */
+  /** Lists the names directly below a prefix that have keys below them. The prefix is empty or ends with a slash. */
   listFolders(prefix: string): Promise<string[]>;
-  /** All keys, some at a time. */
+  /** Lists all keys, in batches. */
   listKeys(): AsyncGenerator<string[]>;
 }
 
-/** A blob that its key names and that is not there. */
+/** Error of a key without a blob. */
 export class BlobMissing extends Error {
   override readonly name = 'BlobMissing';
   readonly code = 'ENOENT';

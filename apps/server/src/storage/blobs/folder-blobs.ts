@@ -21,12 +21,12 @@ export class FolderBlobs implements BlobStore {
     this.#incoming = path.join(folder, incomingName);
   }
 
-  /** Blobs to read, beside a server that may be writing. */
+  /** Opens blobs to read, while a server may be writing. */
   static at(folder: string): FolderBlobs {
     return new FolderBlobs(folder);
   }
 
-  /** Opens the folder to write to. Removes bodies that an earlier process received by half. */
+  /** Opens the folder to write to. Removes incomplete bodies of an earlier process. */
   static async open(folder: string): Promise<FolderBlobs> {
     const blobs = new FolderBlobs(folder);
     await rm(blobs.#incoming, { recursive: true, force: true });
@@ -67,7 +67,7 @@ export class FolderBlobs implements BlobStore {
     for (const key of keys) {
       const file = path.join(this.#folder, key);
       await rm(file, { force: true });
-      // Fails while others are in it.
+      // Removing the folder fails while it has other blobs.
       if (path.dirname(key) !== '.') await rmdir(path.dirname(file)).catch(() => undefined);
     }
   }

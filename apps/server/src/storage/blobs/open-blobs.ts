@@ -9,9 +9,9 @@ interface Place {
   /** Name of the folder in the data folder, and first part of all keys in a bucket. */
   name: string;
   dataDir: string;
-  /** None: the blobs are in the data folder. */
+  /** Bucket of the blobs; undefined: they are in the data folder. */
   bucket: Bucket | undefined;
-  /** The error of reading a blob that was found and is gone. */
+  /** Makes the error of reading a blob that was deleted after it was found. */
   missing?: (key: string) => Error;
 }
 
@@ -30,7 +30,7 @@ export async function openBlobs(
   return blobs;
 }
 
-/** Opens the same blobs to read, beside a server that may be writing. */
+/** Opens the same blobs to read, while a server may be writing. */
 export const readBlobs = ({ name, dataDir, bucket }: Place): BlobStore =>
   bucket === undefined
     ? FolderBlobs.at(path.resolve(dataDir, name))

@@ -20,9 +20,9 @@ interface S3BlobsOptions {
   bucket: Bucket;
   /** Prefix of all keys in the bucket; it ends with a slash. */
   prefix: string;
-  /** Folder of a body until its length is known. Without one the blobs are only read. */
+  /** Folder in which a body is kept until its length is known; undefined: the blobs are read-only. */
   spool?: Spool | undefined;
-  /** The error of reading a blob that was found and is gone. */
+  /** Makes the error of reading a blob that was deleted after it was found. */
   missing?: ((key: string) => Error) | undefined;
 }
 
@@ -109,11 +109,11 @@ export class S3Blobs implements BlobStore {
 }
 
 interface SpooledBody extends S3Body {
-  /** Removes the file, when it was sent or nobody wants it. */
+  /** Removes the file after it was sent, or is no longer needed. */
   remove(): Promise<void>;
 }
 
-/** A folder where bodies of unknown length wait whole, until they are sent. */
+/** Folder that keeps bodies of unknown length until they are sent. */
 export class Spool {
   readonly #folder: string;
 
@@ -128,7 +128,7 @@ export class Spool {
     return new Spool(folder);
   }
 
-  /** Throws what the pieces throw, and what the disk says; then nothing is left of them. */
+  /** Writes the pieces to a file. Throws their error, or that of the disk, and then keeps nothing of them. */
   async take(pieces: Pieces): Promise<SpooledBody> {
     const file = path.join(this.#folder, randomUUID());
     const remove = (): Promise<void> => rm(file, { force: true });

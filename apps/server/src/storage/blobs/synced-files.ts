@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Makes the names in a folder outlive a loss of power: what was created, renamed or removed there. */
+/** Flushes a folder, so that created, renamed and removed names outlive a loss of power. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {
@@ -12,7 +12,7 @@ export async function syncFolder(folder: string): Promise<void> {
 
 type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Writes a new file that outlives a loss of power; its name does not yet. Returns how many bytes there were. */
+/** Writes and flushes a new file, whose name is not flushed yet. Returns its size in bytes. */
 export async function writeSynced(file: string, pieces: Pieces): Promise<number> {
   const handle = await open(file, 'wx', 0o600);
   try {

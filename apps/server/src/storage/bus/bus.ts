@@ -4,21 +4,21 @@
  * itself.
  */
 export interface Bus {
-  /** Whether the others can hear this server at present. */
+  /** Whether messages of this server reach the others at present. */
   readonly isConnected: boolean;
   publish(subject: string, text: string): void;
-  /** Returns the function that ends it. A listener must not throw. */
+  /** Subscribes a listener, which must not throw. Returns the function that ends the subscription. */
   subscribe(subject: string, listener: (text: string) => void): () => void;
   /** Answers questions. The asker gets a rejection of `work`, with its message. Returns the function that ends it. */
   answer(subject: string, work: (question: string) => Promise<Buffer>): () => void;
   /** Asks a question. Rejects with a sentence for people when nobody answers, or nothing has come in time. */
   ask(subject: string, question: string): Promise<Buffer>;
-  /** Registers who is told that messages may have been missed. */
+  /** Registers a listener that is called when messages may have been missed. */
   onGap(listener: () => void): void;
   close(): Promise<void>;
 }
 
-/** Message of the rejection when nobody listens to the subject of a question. Only questions to hosts show it. */
+/** Message of the rejection when the subject of a question has no listener. It is shown for questions to hosts. */
 export const notConnected = 'its host is not connected';
 /** Message of the rejection while this server has no connection to the others. */
 export const cutOff = 'the servers do not reach each other at present';

@@ -51,7 +51,7 @@ class InProcessBus implements Bus {
     throw new Error(notConnected);
   }
 
-  /** Nothing is missed within a process. */
+  /** Messages within a process are never missed. */
   onGap(): void {}
 
   async close(): Promise<void> {

@@ -13,24 +13,24 @@ import { randomBytes } from 'node:crypto';
 import { backoffMs } from '../../kernel/backoff.ts';
 import { type Bus, cutOff, notConnected } from './bus.ts';
 
-/** NATS allows a mebibyte unless its operator has set it otherwise. */
+/** Size of a piece; NATS allows messages of a mebibyte by default. */
 const pieceBytes = 512 * 1024;
-/** Maximum message size: pieces of a longer one are not from a sender of ours, and are dropped. */
+/** Maximum size of a message. Pieces of a longer one are dropped, because no server sends them. */
 const maxMessageBytes = 128 * 1024 * 1024;
 const senderBytes = 8;
 const more = 0;
 const last = 1;
 const refusal = 2;
 
-/** ID of this process as a sender: the pieces of different senders may come between each other. */
+/** ID of this process as a sender, because the pieces of several senders may be interleaved. */
 const sender = randomBytes(senderBytes);
 
 interface NatsBusOptions {
-  /** Addresses of the servers of one NATS, with a user and a password where it asks for them. */
+  /** Addresses of the servers of one NATS, with user and password if it requires them. */
   urls: readonly URL[];
-  /** Name of this server that NATS shows. */
+  /** Name of this server in the monitoring of NATS. */
   name: string;
-  /** Prefix of all subjects: others may use the same NATS. */
+  /** Prefix of all subjects, because other services may use the same NATS. */
   prefix: string;
   log: Logger;
 }
@@ -49,7 +49,7 @@ const reconnectMs = 500;
 const backoff = { firstMs: 500, maxMs: 2000, jitter: 0.2 };
 /** The library would notice a server that stands still after minutes. */
 const pings = { pingInterval: 2000, maxPingOut: 2 };
-/** Code of the answer of NATS when nobody listens. */
+/** Code of NATS for a subject without listeners. */
 const nobodyListens = 503;
 
 function optionsOf({ urls, name }: NatsBusOptions): NodeConnectionOptions {
@@ -215,7 +215,7 @@ export class NatsBus implements Bus {
     });
   }
 
-  /** Logs errors: one that is thrown here would end the library's reading of this connection. */
+  /** Catches and logs errors, because a thrown one would end the library's reading of this connection. */
   #deliver({ subject, onMessage }: Listener, message: Msg): void {
     try {
       onMessage(message);
@@ -244,7 +244,7 @@ export class NatsBus implements Bus {
 const pieceOf = (kind: number, bytes: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from([kind]), sender, bytes]);
 
-/** A message as it is sent: one piece, or several when it is long. */
+/** Yields the pieces of a message: one, or several if it is long. */
 function* piecesOf(message: Buffer): Generator<Buffer> {
   let first = 0;
   for (; message.length - first > pieceBytes; first += pieceBytes)
@@ -252,10 +252,10 @@ function* piecesOf(message: Buffer): Generator<Buffer> {
   yield pieceOf(last, message.subarray(first));
 }
 
-/** Piece that is sent instead of an answer. */
+/** Returns the piece that is sent in place of an answer. */
 const refusalOf = (reason: string): Buffer => pieceOf(refusal, Buffer.from(reason));
 
-/** Message that has arrived whole. */
+/** Message whose pieces have all arrived. */
 interface Arrived {
   readonly isRefusal: boolean;
   readonly bytes: Buffer;
@@ -265,7 +265,7 @@ interface Arrived {
 class Pieces {
   readonly #ofSenders = new Map<string, { pieces: Buffer[]; bytes: number }>();
 
-  /** Adds a piece. Returns the message when it is whole; undefined: more is to come. */
+  /** Adds a piece. Returns the message if it is complete; undefined: more pieces follow. */
   take(piece: Buffer): Arrived | undefined {
     const kind = piece[0];
     const name = piece.toString('latin1', 1, 1 + senderBytes);
@@ -280,7 +280,7 @@ class Pieces {
     return undefined;
   }
 
-  /** Drops unfinished messages: the rest of them does not come any more. */
+  /** Drops incomplete messages, whose other pieces will not arrive. */
   clear(): void {
     this.#ofSenders.clear();
   }

@@ -21,7 +21,7 @@ export type AppVersion = Row<'app_version'>;
 
 /** Maximum number of app versions of a project: a phone may name any number of them. */
 const maxOfProject = 500;
-/** Minimum number of runs that say something about a version. */
+/** Minimum number of runs for a judgement of a version. */
 const minRuns = 5;
 const minRatio = 2;
 const maxChance = 0.01;
@@ -57,7 +57,7 @@ export async function countAppVersions(
   for (const row of rows) await reportIfWorse(transaction, row);
 }
 
-/** Tells that a record of this version has reopened a solved group; no record of the group had the version before. */
+/** Reports that a record of this version has reopened a solved group, which had no record of the version before. */
 export async function reportReopened(
   transaction: Transaction,
   {
@@ -137,7 +137,7 @@ interface Found {
   at: number;
 }
 
-/** Tells of a drift once for each version, whoever counts at the same time. */
+/** Reports a drift once for each version, even with concurrent counts. */
 async function reportDrift(transaction: Transaction, { row, before, reason, at }: Found): Promise<void> {
   const drift: DriftReason = {
     ...reason,

@@ -3,22 +3,24 @@ import type { Db } from './tables/tables.ts';
 import { transact } from './transactions.ts';
 import type { Write } from './writes.ts';
 
-/** Note that is stored in the transaction of the change that it tells of. */
+/** Note about a change, stored in its transaction. */
 export interface ChangeNote {
-  /** Whether there is something to tell that is not stored yet. */
+  /** Whether the note is not stored yet. */
   readonly isPending: boolean;
-  /** Stores the note. It may be executed again, when the transaction is. */
+  /** Stores the note. It is executed again when the transaction is retried. */
   readonly write: Write<void>;
 }
 
 const notes = new AsyncLocalStorage<ChangeNote>();
 
-/** The first change that `work` makes (`noted`, `change`) takes the note into its transaction. */
+/** Runs `work`, whose first change (`noted`, `change`) stores the note in its transaction. */
 export const withNote = <Result>(note: ChangeNote, work: () => Result): Result => notes.run(note, work);
 
 const hasChanged = (result: unknown): boolean => result !== undefined && result !== false;
 
-/** A change with the note of its context. A result of false or undefined says that nothing was changed. */
+/**
+ * Makes a change that stores the note of its context. A result of false or undefined means that nothing was changed.
+ */
 export function noted<Result>(
   work: Write<Result>,
   isChange: (result: Result) => boolean = hasChanged,
@@ -29,14 +31,14 @@ export function noted<Result>(
   return async (transaction) => {
     const result = await work(transaction);
     if (!isChange(result)) return result;
-    // Again, when an earlier try of this transaction was undone.
+    // Store it again if an earlier attempt of this transaction was rolled back.
     isMine ||= note.isPending;
     if (isMine) await note.write(transaction);
     return result;
   };
 }
 
-/** A change that is a transaction of its own, with the note of its context. */
+/** Makes a change in a transaction of its own, with the note of its context. */
 export const change = <Result>(
   db: Db,
   work: Write<Result>,

@@ -3,34 +3,34 @@ import type { TransactionBuilder } from 'kysely';
 import type { CachedThing, WorkKind } from './tables/column-types.ts';
 import type { Database, Db, Transaction } from './tables/tables.ts';
 
-/** Kind of work that a transaction has enqueued, or cache that it has made stale. */
+/** Kind of work that a transaction has enqueued, or cache that it has invalidated. */
 type Announcement = WorkKind | CachedThing;
 
-/** Never rejects: the transaction is stored, whatever becomes of the listener. */
+/** Listener of commits. It never rejects, because the transaction is already stored. */
 type Listener = (announced: ReadonlySet<Announcement>) => Promise<void> | void;
 
-/** Announcements of the transactions under way. */
+/** Announcements of the open transactions. */
 const underWay = new WeakMap<Transaction, Set<Announcement>>();
 const listeners = new WeakMap<Db, Set<Listener>>();
 
-/** Tells the listeners of this process when the transaction is stored. */
+/** Notifies the listeners of this process when the transaction is committed. */
 export function announce(transaction: Transaction, announcement: Announcement): void {
   underWay.get(transaction)?.add(announcement);
 }
 
 /**
- * Registers a listener for what the stored transactions of this process announce. A transaction resolves when its
+ * Registers a listener for the announcements of committed transactions of this process. A transaction resolves when its
  * listeners have. Returns the function that ends it.
  */
 export function onCommit(db: Db, listener: Listener): () => void {
   const all = listeners.get(db) ?? new Set();
-  // Listeners do not work for the request whose transaction it is: a note of that request is not for their changes.
+  // Run the listener in its own context, because a note of the request is not for the listener's changes.
   const bound = AsyncResource.bind(listener);
   listeners.set(db, all.add(bound));
   return () => void all.delete(bound);
 }
 
-/** Executes a transaction, and tells what it has announced once it is stored. */
+/** Executes a transaction, and notifies the listeners of its announcements once it is committed. */
 export async function executeTransaction<Result>(
   db: Db,
   builder: TransactionBuilder<Database>,

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { readBusyMs } from './database.ts';
 
-/** Copies what was committed up to now to a new file, whoever writes meanwhile. */
+/** Copies the committed data to a new file, even during writes. */
 export function copySqlite(file: string, to: string): void {
   const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
   try {

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 /** Rate at which a measured offset becomes less certain, because clocks drift and are set; ms per ms. */
 const driftRate = 0.01;
 
-/** The time of the database, so that all servers have one. It never goes back. */
+/** Clock with the time of the database, which all servers share. It never goes back. */
 export class DatabaseClock implements Clock {
   #offsetMs = 0;
   #uncertaintyMs = Number.POSITIVE_INFINITY;
@@ -16,8 +16,8 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * `databaseNow` was read while `askedAt` to `answeredAt` passed here; all are epoch ms. An answer that took long, from
-   * a database or to a server that stood still, says less than an earlier quick one, and is ignored.
+   * `databaseNow` was read while `askedAt` to `answeredAt` passed here; all are epoch ms. An answer that took long,
+   * from a database or to a server that stood still, says less than an earlier quick one, and is ignored.
    */
   adjust(databaseNow: number, askedAt: number, answeredAt: number): void {
     const uncertaintyMs = Math.abs(answeredAt - askedAt) / 2;

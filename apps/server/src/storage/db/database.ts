@@ -16,7 +16,7 @@ import { migrate, requireMigrated } from './migrate.ts';
 
 export type { Db, Transaction } from './tables/tables.ts';
 
-/** Place of the tables: a file of SQLite, or a database of PostgreSQL. */
+/** Location of the tables: a file of SQLite, or a database of PostgreSQL. */
 export type DatabasePlace = { readonly file: string } | { readonly url: string };
 
 /**
@@ -25,7 +25,9 @@ export type DatabasePlace = { readonly file: string } | { readonly url: string }
  */
 export const openDatabase = (place: DatabasePlace): Promise<Db> => openPlace(place, migrate);
 
-/** Opens the database for one of several servers. Leaves its tables; throws a `SettingError` if they don't fit. */
+/**
+ * Opens the database for one of several servers, without a migration. Throws a `SettingError` if the tables do not fit.
+ */
 const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
 
 /** Brings the tables up to date. Returns what was done. */
@@ -48,7 +50,7 @@ async function openPlace(place: DatabasePlace, prepare: Prepare): Promise<Db> {
   }
 }
 
-/** Writes something that is always the same, or as good as that. Throws when the database can't be written. */
+/** Writes a constant, to check that the database can be written. Throws if it cannot. */
 async function probeDatabase(db: Db): Promise<void> {
   const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
   await db.executeQuery(CompiledQuery.raw(writing));
@@ -57,7 +59,7 @@ async function probeDatabase(db: Db): Promise<void> {
 /** Busy timeout: a backup that opens the file at the same moment may have to recover its log first. */
 const busyMs = 1000;
 
-/** Throws when the file can't be used, also because another server has its folder. */
+/** Opens a file of SQLite. Throws if it cannot be used, for example because another server has its folder. */
 export function openSqlite(file: string): Dialect {
   const lock = lockForServer(path.dirname(file));
   try {
@@ -77,18 +79,18 @@ export function openSqlite(file: string): Dialect {
 
 function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('journal_mode = WAL');
-  // A reply of success outlives a loss of power: each commit waits for its own flush (`sqlite/commit-flush.ts`).
+  // Each commit waits for its own flush (`sqlite/commit-flush.ts`), so a reported success outlives a loss of power.
   sqlite.pragma('synchronous = NORMAL');
   sqlite.pragma('foreign_keys = ON');
 }
 
 interface ServiceTables {
   readonly database: Db;
-  /** Lock of a database that other servers can reach too. */
+  /** Lock of a database that other servers can reach. */
   readonly lock: ServerLock | undefined;
-  /** Whether no other server can have the database. */
+  /** Whether this server has exclusive use of the database. */
   readonly isExclusive: boolean;
-  /** Releases the locks that keep other servers away. Call it when the database is closed. */
+  /** Releases the locks against other servers. Call it after the database is closed. */
   release: () => Promise<void>;
 }
 
@@ -97,12 +99,12 @@ interface ServiceTables {
  * `SQLITE_BUSY` when another server has the data folder.
  */
 export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<ServiceTables> {
-  // SQLite's file needs no lock of its own: opening it locks the folder.
+  // A file of SQLite needs no further lock, because opening it locks the folder.
   if (databaseUrl === undefined) {
     const database = await openDatabase({ file: databaseFileOf(dataDir) });
     return { database, lock: undefined, isExclusive: true, release: async () => undefined };
   }
-  // The folder has bodies under way and cached repositories: two servers would take away each other's.
+  // The folder has incomplete bodies and cached repositories, which two servers would delete from each other.
   const folder = lockForServer(dataDir);
   try {
     const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'single' : 'cluster');
@@ -149,7 +151,7 @@ export const readBusyMs = 5000;
 /** Path of the database in the data folder. */
 export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
 
-/** Lists the problems of the file: damage in SQLite's words, and missing references; empty when there are none. */
+/** Lists the problems of the file: damage, in SQLite's words, and missing references. */
 export function problemsOfSqlite(file: string): string[] {
   const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
   try {

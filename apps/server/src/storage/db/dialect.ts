@@ -3,7 +3,10 @@ import { type Kysely, PostgresAdapter, sql, type RawBuilder, type SqlBool } from
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { storable } from './storable-text.ts';
 
-/** Whether SQL is for PostgreSQL, not SQLite. Stores do not ask: what they need is here and in `transactions.ts`. */
+/**
+ * Whether SQL is for PostgreSQL, not SQLite. Stores do not use it: differences between the engines are handled here and
+ * in `transactions.ts`.
+ */
 export const isPostgres = <Tables>(db: Kysely<Tables>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
@@ -12,7 +15,7 @@ type Columns = Readonly<Record<string, ColumnType>>;
 type RowOf<Given extends Columns> = { readonly [Name in keyof Given]: string | number | null };
 
 /**
- * Any number of rows that a statement brings along, as a table of this name for its `FROM`. They are one parameter, or
+ * Makes a table of this name, for `FROM`, of any number of given rows. They are one parameter, or
  * one a column, because engines allow only some ten thousand.
  */
 export function rowsAs<Tables, Given extends Columns>(
@@ -28,19 +31,19 @@ export function rowsAs<Tables, Given extends Columns>(
     );
     return sql`unnest(${sql.join(lists)}) AS ${sql.ref(table)} (${sql.join(names.map((name) => sql.ref(name)))})`;
   }
-  // Lists, which SQLite reads in half the time of objects.
+  // Use lists, which SQLite reads in half the time of objects.
   const json = JSON.stringify(rows.map((row) => names.map((name) => storable(row[name]))));
   const values = names.map((name, place) => sql`value->>${sql.lit(place)} AS ${sql.ref(name)}`);
   return sql`(SELECT ${sql.join(values)} FROM json_each(${json})) AS ${sql.ref(table)}`;
 }
 
-/** Any number of texts, for `IN`. */
+/** Makes a list of any number of texts, for `IN`. */
 export const textsIn = <Tables>(db: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> =>
   isPostgres(db)
     ? sql`(SELECT unnest(${texts}::text[]))`
     : sql`(SELECT value FROM json_each(${JSON.stringify(texts.map(storable))}))`;
 
-/** Any number of whole numbers, for `IN`. */
+/** Makes a list of any number of whole numbers, for `IN`. */
 export const numbersIn = <Tables>(db: Kysely<Tables>, numbers: readonly number[]): RawBuilder<number> =>
   isPostgres(db)
     ? sql`(SELECT unnest(${numbers}::bigint[]))`
@@ -53,15 +56,15 @@ const codes: ReadonlySet<string> = new Set([
   '23505',
 ]);
 
-/** Whether the database refused a row because another one has its unique value. */
+/** Whether the error is a unique violation. */
 export const isUniqueViolation = (error: unknown): boolean => codes.has(errorCodeOf(error));
 
-/** Key that names share when people would take them for the same. Stored in columns with a unique index. */
+/** Returns a key that is equal for names that look the same to people. It is stored in columns with a unique index. */
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 /**
- * Whether a text has a part, which somebody gives, as it stands. Not by `LIKE`: SQLite takes the product of both lengths
- * for it, six seconds for 200 letters in 1,000 messages, and the event loop waits.
+ * Whether a text has a part, which somebody gives, as it stands. Not by `LIKE`: SQLite takes the product of both
+ * lengths for it, six seconds for 200 letters in 1,000 messages, and the event loop waits.
  */
 export const hasPart = <Tables>(
   db: Kysely<Tables>,

@@ -1,7 +1,7 @@
 import { numbersIn } from './dialect.ts';
 import type { Transaction } from './tables/tables.ts';
 
-/** Error for data of a connection of a host that a newer one has replaced. */
+/** Error for data of a host's connection that a newer one has replaced. */
 export class EpochOver extends Error {
   override readonly name = 'EpochOver';
 

@@ -1,4 +1,4 @@
-/** Number of bad ones among all. */
+/** Share of bad items. */
 interface Share {
   readonly bad: number;
   readonly all: number;
@@ -17,7 +17,7 @@ export function fisher(one: Share, other: Share): number {
   let sum = 0;
   for (let count = one.bad; count <= max; count += 1) {
     sum += term;
-    // Beyond the middle terms fall faster and faster.
+    // Terms beyond the middle decrease faster and faster.
     if (count > (bad * one.all) / (one.all + other.all) && term < sum * 1e-12) break;
     term *= ((one.all - count) * (bad - count)) / ((count + 1) * (other.all - bad + count + 1));
   }

@@ -2,16 +2,16 @@ import { chownSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 
-/** Lock of the process that has the file open: it ends with the process, also by `kill -9`. */
+/** Lock on a file. It ends with the process that holds it, even by `kill -9`. */
 export interface FolderLock {
   release(): void;
 }
 
-/** Throws `SQLITE_BUSY` when somebody else has the lock. */
+/** Takes the lock. Throws `SQLITE_BUSY` if another process holds it. */
 function takeLock(file: string): FolderLock {
   const sqlite = new Sqlite(file, { timeout: 0 });
   try {
-    // Nothing is ever written to it.
+    // No data is ever written to the file.
     sqlite.pragma('journal_mode = MEMORY');
     sqlite.exec('BEGIN EXCLUSIVE');
     giveToOwner(file);
@@ -22,7 +22,7 @@ function takeLock(file: string): FolderLock {
   }
 }
 
-/** Root may make a backup, and the owner of the folder the next one. */
+/** Gives the file to the owner of the folder, who may make the next backup after root. */
 function giveToOwner(file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(path.dirname(file));

@@ -4,12 +4,12 @@ import type { Db } from './tables/tables.ts';
 
 const keyBytes = 32;
 
-/** ID of the service, the same at all servers of its database. */
+/** Reads the ID of the service, which all servers of its database share. */
 export async function readInstallation(db: Db): Promise<string> {
   return (await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id;
 }
 
-/** The key that signs addresses of captures: made at the first start, the same at all servers. */
+/** Reads the key that signs addresses of captures. It is made at the first start, and shared by all servers. */
 export async function readUrlKey(db: Db): Promise<Buffer> {
   const offered = randomBytes(keyBytes).toString('hex');
   const row = await db

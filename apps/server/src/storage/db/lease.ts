@@ -2,16 +2,16 @@ import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely';
 
 import { isPostgres } from './dialect.ts';
 
-/** Duration of a lease: a server that has not renewed it for this long is gone. */
+/** Duration of a lease. A server that has not renewed its lease for this long counts as gone. */
 export const leaseMs = 5000;
 
-/** Epoch ms of the one clock that all servers share. */
+/** Epoch ms by the database's clock, which all servers share. */
 export const databaseTime = <Tables>(db: Kysely<Tables>): RawBuilder<number> =>
   isPostgres(db)
     ? sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
     : sql`cast(unixepoch('subsec') * 1000 as integer)`;
 
-/** Whether servers have to renew leases. A server with a file of SQLite has it for as long as it lives. */
+/** Whether servers have to renew leases. A file of SQLite belongs to one server for as long as that lives. */
 export const hasLeases = <Tables>(db: Kysely<Tables>): boolean => isPostgres(db);
 
 /** Time when the lease of a server that is alive now ends. */

@@ -8,25 +8,28 @@ export interface WorkFilter {
   userId: string;
   /** The only projects whose work may be seen; null: all. */
   projectIds: ReadonlySet<string> | null;
-  /** The only limit with which they were made, by the user themselves; null: any. */
+  /** Limit of the token with which the user must have created the work; null: any. */
   phones: string | null;
   projectId: string | undefined;
-  /** The list goes on below this ID. */
+  /** ID below which the list continues. */
   cursor: string | undefined;
 }
 
-/** The projects that a list for the user has: own and accepted ones, or that which it names, accepted or not. */
+/** Selects the projects of a list for the user: own and accepted ones, or the one that is named, accepted or not. */
 export const projectsOf = (userId: string, named: string | undefined): RawBuilder<string> =>
   sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
     UNION SELECT project_id FROM project_member AS member WHERE member.user_id = ${userId}
       AND (member.accepted_at IS NOT NULL OR member.project_id = ${named ?? ''}))`;
 
-/** The user's own, and those of projects that they have accepted or named: a condition on the table `job`, or `schedule`. */
+/**
+ * The user's own, and those of projects that they have accepted or named: a condition on the table `job`, or
+ * `schedule`.
+ */
 export function isListed(
   db: Db,
   { userId, projectIds, phones, projectId, cursor }: WorkFilter,
 ): Expression<SqlBool> {
-  // The two tables have these columns in common.
+  // The tables `job` and `schedule` have these columns in common.
   const eb = expressionBuilder<Database, 'job'>();
   const mine = projectsOf(userId, projectId);
   const conditions = [eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)])];

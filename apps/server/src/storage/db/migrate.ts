@@ -12,13 +12,16 @@ const newerRelease = (cause?: Error): SettingError =>
     cause && { cause },
   );
 
-/** Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of a newer release. */
+/**
+ * Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of
+ * a newer release.
+ */
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
   const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error === undefined) return results.map(({ migrationName }) => migrationName);
-  // Kysely's words for a migration that was made and that it does not know.
+  // Kysely's message for an executed migration that it does not know.
   if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
   throw new Error('the tables could not be migrated', { cause: error });
 }

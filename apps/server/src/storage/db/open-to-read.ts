@@ -13,7 +13,7 @@ interface Place {
   readonly databaseUrl: string | undefined;
 }
 
-/** Throws a `SettingError` when the folder is not the data folder of a service. */
+/** Throws a `SettingError` unless the folder is the data folder of a service. */
 export async function requireDatabase(dataDir: string): Promise<void> {
   try {
     await access(databaseFileOf(dataDir));

@@ -10,10 +10,10 @@ const lookEveryMs = 200;
 const backoff = { firstMs: 200, maxMs: 1000, jitter: 0.2 };
 /** Time to wait for the lock at the start: a killed server has it until PostgreSQL has noticed. */
 const startTimeoutMs = 3000;
-/** Time to wait for the lock after a cut: our own last connection may have it for a while. */
+/** Time to wait for the lock after a cut, because this server's last connection may hold it for a while. */
 const returnTimeoutMs = 15_000;
 
-/** Whether a server has the database to itself, or shares it with the others of a cluster. */
+/** Whether a server has exclusive use of the database, or shares it with the others of a cluster. */
 export type ClusterMode = 'single' | 'cluster';
 
 const inUse: Readonly<Record<ClusterMode, string>> = {
@@ -51,7 +51,7 @@ export class ServerLock {
     return lock;
   }
 
-  /** Rejects when another server has taken the database meanwhile: this one has to end. */
+  /** Rejects when another server has taken the database meanwhile, so this one has to end. */
   get taken(): Promise<never> {
     return this.#taken.promise;
   }

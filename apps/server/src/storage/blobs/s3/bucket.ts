@@ -23,7 +23,7 @@ import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 
 export interface StoredObject {
   readonly sizeBytes: number;
-  /** ETag with its quotation marks. Differs when the content does. */
+  /** ETag of the content, with its quotation marks. */
   readonly etag: string;
 }
 
@@ -34,9 +34,9 @@ interface Range {
 }
 
 interface Timeouts {
-  /** Time without data in either direction after which a request is given up. */
+  /** Time without data in either direction after which a request is aborted. */
   readonly silentMs: number;
-  /** The wait before the second try; it doubles. */
+  /** Pause before the first retry; it doubles with each further one. */
   readonly retryMs: number;
 }
 
@@ -86,7 +86,7 @@ export class Bucket {
     return { sizeBytes: Number(length), etag };
   }
 
-  /** The pieces of an object as it was found. Undefined: it is gone, or another one. */
+  /** Reads an object as it was found; undefined if it was deleted or replaced. */
   async read(
     key: string,
     { etag, range }: { etag?: string; range?: Range } = {},
@@ -122,7 +122,7 @@ export class Bucket {
     for await (const { keys } of this.#pages({ prefix })) yield keys;
   }
 
-  /** Probes the storage for the fault monitor, without a retry. `isThorough`: writes, too. */
+  /** Probes the storage for the fault monitor, without a retry. A thorough probe also writes. */
   async probe({ isThorough }: { isThorough: boolean }): Promise<void> {
     await this.#look(isThorough, probeMs);
   }
@@ -171,12 +171,12 @@ export class Bucket {
     }
   }
 
-  /** The text of the answer. */
+  /** Sends a request, and returns the text of the answer. */
   #take(request: Asked): Promise<string> {
     return this.#retrying(async () => textOf(await this.#once(request)));
   }
 
-  /** Sends a request for an object; undefined: it is not there, or another one. */
+  /** Sends a request for an object; undefined if the object is missing or was replaced. */
   async #askFor(request: Asked): Promise<IncomingMessage | undefined> {
     try {
       return await this.#retrying(() => this.#once(request));
@@ -204,7 +204,7 @@ export class Bucket {
   }
 }
 
-/** The answer to a HEAD has no code: its 404 means the object, since a missing bucket is found at the start. */
+/** The answer to a HEAD has no code. Its 404 is about the object, because a missing bucket is found at the start. */
 const isAbsence = (error: unknown): boolean =>
   error instanceof S3Refusal &&
   (error.status === 412 || (error.status === 404 && error.code !== 'NoSuchBucket'));
@@ -212,7 +212,7 @@ const isAbsence = (error: unknown): boolean =>
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** A page of what a bucket has below a prefix. */
+/** Page of the keys below a prefix. */
 interface Listing {
   readonly keys: readonly string[];
   /** Key prefixes with a slash at the end. */

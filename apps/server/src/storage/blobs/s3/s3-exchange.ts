@@ -9,7 +9,7 @@ import { findFault, PartFailed, s3Failed } from '../../../kernel/faults/fault-mo
 
 export interface S3Body {
   readonly sizeBytes: number;
-  /** SHA-256, in hex: the storage refuses another content. */
+  /** SHA-256, in hex, by which the storage verifies the content. */
   readonly sha256: string;
   /** Opens the body, from its beginning each time. */
   open(): Readable;
@@ -17,7 +17,7 @@ export interface S3Body {
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Key in the bucket; none: the bucket itself. */
+  /** Key in the bucket; undefined: the bucket itself. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,12 +31,12 @@ const maxSockets = 64;
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const maxErrorBytes = 64 * 1024;
 
-/** Signs requests and makes each of them once. */
+/** Signs and sends requests, each once. */
 export class S3Exchange {
   readonly #config: S3Config;
   readonly #client: typeof http | typeof https;
   readonly #agent: http.Agent;
-  /** Signing keys of the day, made of the secret key. */
+  /** Signing keys of the day, derived from the secret key. */
   readonly #dayKeys = new Map<string, ArrayBuffer>();
   readonly #silentMs: number;
 
@@ -48,7 +48,10 @@ export class S3Exchange {
     this.#silentMs = silentMs;
   }
 
-  /** The answer, whose body the caller reads or destroys. Throws an `S3Refusal`, and what the system says. */
+  /**
+   * Sends a request. The caller reads or destroys the body of the answer. Throws an `S3Refusal`, or an error of the
+   * system.
+   */
   async send(request: S3Request): Promise<http.IncomingMessage> {
     const { url, headers } = await this.#sign(request);
     const response = await this.#answerOf(request, url, headers);
@@ -57,7 +60,7 @@ export class S3Exchange {
     throw new S3Refusal(status, codeIn(await beginningOf(response)));
   }
 
-  /** Ends what is under way. */
+  /** Ends the requests in progress. */
   close(): void {
     this.#agent.destroy();
   }
@@ -96,7 +99,7 @@ export class S3Exchange {
     request.on('error', reject);
     request.on('response', (response) => {
       clearTimeout(timer);
-      // The reader may be slow.
+      // Allow for a slow reader of the body.
       request.setTimeout(readerMs(this.#silentMs), giveUp);
       resolve(response);
     });
@@ -125,7 +128,7 @@ async function beginningOf(response: http.IncomingMessage): Promise<string> {
       if (text.length > maxErrorBytes) break;
     }
   } catch {
-    // The status is enough.
+    // The status is enough without a body.
   }
   return text;
 }
@@ -146,7 +149,7 @@ export class S3Refusal extends Error {
   }
 }
 
-/** No answer has come in time. */
+/** Error of a request without an answer in time. */
 class S3Silence extends Error {
   override readonly name = 'S3Silence';
 
@@ -184,7 +187,7 @@ const silences: Readonly<Record<string, string>> = {
 
 const cuts = ['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'];
 
-/** Returns the reason for callers; undefined: it is a mistake of ours. */
+/** Returns the reason for callers; undefined for a bug of the service. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof S3Silence) return 'it does not answer in time';
   if (error instanceof S3Refusal)
@@ -194,13 +197,13 @@ function reasonOf(error: unknown): string | undefined {
   return silences[code] ?? (cuts.includes(code) ? 'the connection was cut' : undefined);
 }
 
-/** Turns an error into a fault of the storage. Faults of other parts and mistakes of ours are returned as they are. */
+/** Turns an error into a fault of the storage. Faults of other parts and bugs are returned unchanged. */
 export function asFault(error: unknown): unknown {
   const reason = findFault(error) === undefined ? reasonOf(error) : undefined;
   return reason === undefined ? error : s3Failed(reason, error);
 }
 
-/** Whether the storage has answered, and a setting has to be mended. */
+/** Whether the storage has refused a request because of a wrong setting. */
 export function isRefused(error: unknown): boolean {
   const cause = error instanceof PartFailed ? error.cause : error;
   return cause instanceof S3Refusal && !isPassing(cause);

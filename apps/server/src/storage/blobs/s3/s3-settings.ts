@@ -11,7 +11,7 @@ import {
   unless,
 } from '@phalanx/settings';
 
-/** Place of captures and large packs when they are not in the data folder. */
+/** S3 storage of captures and large packs. */
 export interface S3Config {
   readonly endpoint: URL;
   readonly bucket: string;
@@ -20,7 +20,7 @@ export interface S3Config {
   readonly secretKey: string;
 }
 
-/** Bucket names as S3 has them. A bucket is a part of the path here, so its name may have no other characters. */
+/** Name of a bucket by the rules of S3, which make it safe as a part of the path. */
 const bucketName: SettingFormat<string> = {
   parse(text, name) {
     if (/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) return text;

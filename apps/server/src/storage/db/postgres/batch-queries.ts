@@ -4,9 +4,9 @@ interface Waiting<Question, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Maximum statements under way: one is asked while the answer of the other is worked on. */
+/** Maximum number of concurrent statements: one executes while the rows of the other are processed. */
 const maxUnderWay = 2;
-/** Maximum questions of one statement, so that nobody waits for the answers of very many others. */
+/** Maximum number of questions in a statement, which bounds the wait of each caller. */
 const maxTogether = 16;
 
 /**
@@ -39,7 +39,7 @@ export function batchQueries<Question, Answer>(
   return (question) =>
     new Promise((resolve, reject) => {
       waiting.push({ question, resolve, reject });
-      // Begins at the end of this turn of the event loop, so that its other questions can join.
+      // Start at the end of this turn of the event loop, so that its other questions can join.
       if (waiting.length === 1) setImmediate(() => void askNext());
     });
 }

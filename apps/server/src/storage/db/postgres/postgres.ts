@@ -21,10 +21,10 @@ import type { Database, Db } from '../tables/tables.ts';
 import { keepErrors, WatchedPool } from './watched-pool.ts';
 
 export const connectTimeoutMs = 5000;
-/** Time without a sign of life after which the system asks the other end: a connection that is lost is found in 15 s. */
+/** Idle time after which TCP probes the connection. A lost connection is found within 15 s. */
 const keepAliveMs = 5000;
 
-/** Parsers of 64-bit integers and their sums: ours are all below 2^53. */
+/** Parsers of 64-bit integers and their sums, which are all below 2^53 here. */
 const parsers = new TypeOverrides();
 parsers.setTypeParser(types.builtins.INT8, Number);
 parsers.setTypeParser(types.builtins.NUMERIC, Number);
@@ -37,7 +37,7 @@ export const clientConfig = (url: string): ClientConfig => ({
   types: parsers,
 });
 
-/** Makes the tables what the release needs, or throws. */
+/** Prepares the tables for the release, or throws. */
 export type Prepare = (db: Kysely<Database>) => Promise<unknown>;
 
 /** Opens the database. Throws a `SettingError` when it can't be used. */
@@ -90,7 +90,7 @@ class ColumnTransformer extends OperationNodeTransformer {
   }
 }
 
-/** Columns of text that PostgreSQL sorts by code point, as SQLite does: its own order follows a language. */
+/** Makes PostgreSQL sort columns of text by code point, as SQLite does, instead of by a language. */
 class BinaryOrder implements KyselyPlugin {
   readonly #transformer = new ColumnTransformer();
 
@@ -103,10 +103,13 @@ class BinaryOrder implements KyselyPlugin {
   }
 }
 
-/** Oldest version that is supported here; the makers of PostgreSQL do not mend older ones any more. */
+/** Oldest supported version; older ones are no longer maintained. */
 const oldestVersion = 14;
 
-/** Problems by error code, as they follow "PostgreSQL". None of them shows the address, which holds the password. */
+/**
+ * Problems by error code, which follow the word "PostgreSQL". They do not show the address, which contains the
+ * password.
+ */
 const problems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'does not answer: nothing listens at its address. Start it',
   ENOTFOUND: 'does not answer: the name of its machine is unknown',
@@ -139,7 +142,7 @@ function problemOf(error: unknown): string | undefined {
 const refusal = (problem: string, cause?: unknown): SettingError =>
   new SettingError(`PostgreSQL ${problem}; see PHALANX_DATABASE_URL.`, { cause });
 
-/** Explains an error in one line for people; a mistake of ours is returned as it is. */
+/** Explains an error in one line for people; a bug of the service is returned unchanged. */
 export function explainPostgres(error: unknown): unknown {
   if (error instanceof SettingError) return error;
   const problem = problemOf(error);

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Time after which a statement may wait for an engine that does not answer any more. */
+/** Time after which the engine of a waiting statement is probed. */
 const timeoutMs = 400;
 const lookEveryMs = 100;
 /**
- * Maximum looks for an answer, `lookEveryMs` apart. Looks are counted, not time: an engine has its time also when this
- * process stood still.
+ * Maximum number of looks for an answer, `lookEveryMs` apart. Looks are counted, not time, so an engine has its time
+ * even when this process stood still.
  */
 const maxLooks = 9;
 const silent = Symbol('silent');
@@ -16,9 +16,9 @@ interface Waiting {
 }
 
 interface Options {
-  /** Resolves with a sign of life of the engine, and rejects when it can't give one. */
+  /** Resolves if the engine answers, and rejects if it cannot. */
   ping: () => Promise<unknown>;
-  /** Ends what is under way. */
+  /** Ends the statements in progress. */
   onSilence: () => void;
   silenceError: () => Error;
 }
@@ -38,7 +38,7 @@ export class SilenceWatch {
     this.#options = options;
   }
 
-  /** Rejects when the engine is silent meanwhile, or already. `undo`: what to do with a result that comes too late. */
+  /** Runs `work`. Rejects if the engine is silent. `undo` is called with a result that arrives too late. */
   async guard<Result>(work: () => Promise<Result>, undo?: (result: Result) => void): Promise<Result> {
     if (this.#isSilent) throw this.#options.silenceError();
     const { promise: givenUp, resolve } = Promise.withResolvers<typeof silent>();
@@ -68,7 +68,7 @@ export class SilenceWatch {
     }
   }
 
-  /** Looks at the oldest: work is in the order in which it came. */
+  /** Checks the oldest work; work is kept in its order of arrival. */
   #isLate(): boolean {
     const [oldest] = this.#waiting;
     return oldest !== undefined && performance.now() - oldest.since > timeoutMs;

@@ -6,16 +6,16 @@ import { PartFailed } from '../../../kernel/faults/fault-monitor.ts';
 import { storable } from '../storable-text.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
-/** Maximum connections, enough for the processors of a database; more work waits for its turn here. */
+/** Maximum number of connections, enough for the processors of a database; more work waits here. */
 const maxConnections = 10;
 const pingTimeoutMs = 1500;
 
-/** Bounds of a connection to an engine that answers others. Nearly all statements take less than a second. */
+/** Time limits of a connection to an engine that answers. Nearly all statements take less than a second. */
 const timeouts = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
   idle_in_transaction_session_timeout: 30_000,
-  /** Longer than that of the engine: no answer by then means that the network has lost the connection. */
+  /** Longer than the limit of the engine, so no answer by then means that the connection is lost. */
   query_timeout: 35_000,
   /** Maximum time to connect, and to wait for a free connection. */
   connectionTimeoutMillis: 30_000,
@@ -62,11 +62,11 @@ export class WatchedPool implements PostgresPool {
   }
 }
 
-/** A connection of the pool, as one user has it. */
+/** Connection of the pool in the hands of one user. */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: PoolClient;
   readonly #watch: SilenceWatch;
-  /** Whether a statement has had no answer. It may still be under way, so nobody else can use the connection. */
+  /** Whether a statement got no answer. The statement may still execute, so the connection cannot be used again. */
   #isLost = false;
 
   constructor(client: PoolClient, watch: SilenceWatch) {
@@ -95,17 +95,17 @@ class WatchedClient implements PostgresPoolClient {
     } catch (error) {
       if (isUnanswered(error)) {
         this.#isLost = true;
-        // Refuses what else is asked on it, such as a rollback.
+        // Cut the connection, so that it refuses further statements, such as a rollback.
         this.#client.connection.stream.destroy();
         throw unavailable('it does not answer', error);
       }
-      // Disks and programs have these codes too.
+      // Disks and processes have errors with the same codes.
       throw cutCodes.has(errorCodeOf(error)) ? unavailable('the connection was cut', error) : error;
     }
   }
 }
 
-/** The client gives no code to the end of its `query_timeout`. */
+/** Recognises the end of the client's `query_timeout`, whose error has no code. */
 const isUnanswered = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout';
 
@@ -133,7 +133,7 @@ export function keepErrors(pool: Pool): Pool {
 /** Code of PostgreSQL while it is starting or stopping. */
 const notUp = '57P03';
 
-/** Resolves when PostgreSQL answers, even if it says that it has no connection left. */
+/** Resolves when PostgreSQL answers, even with a refusal for want of connections. */
 async function ping(config: ClientConfig): Promise<void> {
   const client = new Client({ ...config, connectionTimeoutMillis: pingTimeoutMs });
   client.on('error', () => undefined);

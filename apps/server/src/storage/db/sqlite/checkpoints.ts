@@ -3,17 +3,17 @@ import { CompiledQuery } from 'kysely';
 import type { SerialQueue } from '../../../kernel/serial-queue.ts';
 import { ThreadConnection } from './thread-connection.ts';
 
-/** Length at which the log has to end, so that it begins anew: 64 MB. Nobody uses the database meanwhile. */
+/** Length at which the log has to be reset: 64 MB. The database is locked during the reset. */
 const maxLoggedPages = 16_000;
-/** Number of pages whose checkpoint nobody notices: 4 MB. */
+/** Number of pages whose checkpoint is too short to notice: 4 MB. */
 const fewPages = 1000;
 const maxRounds = 5;
-/** Delay of a checkpoint; commits within it are brought in together. */
+/** Delay of a checkpoint; commits within it are checkpointed together. */
 const pauseMs = 1000;
-/** Minimum changed rows for a checkpoint: the next write to a log that was brought in whole flushes its new head. */
+/** Minimum number of changed rows for a checkpoint, because the first write after a complete one costs a flush. */
 const minChanges = 5000;
 
-/** Answer to the statement of a checkpoint; `log` is the length of the log, in pages. */
+/** Row of the checkpoint statement; `log` is the length of the log, in pages. */
 interface Checkpoint {
   readonly log: number;
 }
@@ -78,13 +78,13 @@ export class Checkpoints {
     await this.#holders.run(() => this.#bringIn());
   }
 
-  /** Runs a checkpoint. Returns the length of the log then, in pages. */
+  /** Runs a checkpoint. Returns the length of the log after it, in pages. */
   async #bringIn(): Promise<number> {
     try {
       const { rows } = await this.#connection.executeQuery<Checkpoint>(checkpoint);
       return rows[0]?.log ?? 0;
     } catch {
-      // The disk or the memory has no more. What is in the log can wait there; the next write tells what is wrong.
+      // The disk or the memory is full. The log keeps its pages, and the next write reports the problem.
       return 0;
     }
   }

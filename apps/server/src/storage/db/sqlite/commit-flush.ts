@@ -3,10 +3,10 @@ import { promisify } from 'node:util';
 import type Database from 'better-sqlite3';
 import { SerialQueue } from '../../../kernel/serial-queue.ts';
 
-/** Value of `PRAGMA synchronous` where nothing has to outlive a loss of power. */
+/** Value of `PRAGMA synchronous` for a database that need not outlive a loss of power. */
 const off = 0;
 
-/** The file that commits are appended to. */
+/** Write-ahead log, to which commits are appended. */
 export class WriteAheadLog {
   readonly #sqlite: Database.Database;
   #descriptor: number | undefined;
@@ -17,7 +17,7 @@ export class WriteAheadLog {
 
   async sync(): Promise<void> {
     if (this.#sqlite.pragma('synchronous', { simple: true }) === off) return;
-    // The first commit has made it, and it stays the same file for as long as the database is open.
+    // The first commit has created the file, which stays the same for as long as the database is open.
     this.#descriptor ??= openSync(`${this.#sqlite.name}-wal`, 'r+');
     await promisify(fdatasync)(this.#descriptor);
   }
@@ -34,14 +34,14 @@ export class WriteAheadLog {
 export class CommitFlush {
   readonly #sync: () => Promise<void>;
   readonly #syncs = new SerialQueue();
-  /** The flush that has not begun yet. */
+  /** Flush that has not begun yet. */
   #next: Promise<void> | undefined;
 
   constructor(sync: () => Promise<void>) {
     this.#sync = sync;
   }
 
-  /** Resolves when all that was committed before is on the disk. Rejects with what the disk says. */
+  /** Resolves when all earlier commits are on the disk. Rejects with the error of the disk. */
   flush(): Promise<void> {
     this.#next ??= this.#syncs.run(() => {
       this.#next = undefined;
@@ -50,7 +50,7 @@ export class CommitFlush {
     return this.#next;
   }
 
-  /** Resolves when no flush is under way any more. */
+  /** Resolves when no flush is in progress. */
   whenDone(): Promise<void> {
     return this.#syncs.whenIdle();
   }

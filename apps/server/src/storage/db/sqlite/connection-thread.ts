@@ -1,9 +1,12 @@
-/** A thread with a connection of its own. It executes one statement at a time, and answers each with its rows or its error. */
+/**
+ * A thread with a connection of its own. It executes one statement at a time, and answers each with its rows or its
+ * error.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { ConnectionOptions, ThreadAnswer, ThreadQuery } from './thread-connection.ts';
 
-// The server is trusted.
+// The data comes from the server, which is trusted.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const { file, readonly } = workerData as ConnectionOptions;
 const sqlite = new Sqlite(file, { readonly, fileMustExist: true });

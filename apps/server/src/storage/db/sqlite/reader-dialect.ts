@@ -37,7 +37,7 @@ class ReaderDriver implements Driver {
   }
 
   async rollbackTransaction(): Promise<void> {
-    // A thread that failed has taken its transaction with it.
+    // A failed thread has lost its transaction.
     if (this.#connection.isStarted) await this.#connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 
@@ -50,7 +50,7 @@ class ReaderDriver implements Driver {
   }
 }
 
-/** A connection in a thread of its own, which only reads: the event loop and those who write do not wait for it. */
+/** Read-only connection in a thread of its own, so that neither the event loop nor writers wait for it. */
 export class ReaderDialect implements Dialect {
   readonly #file: string;
   readonly #compiler: () => QueryCompiler;

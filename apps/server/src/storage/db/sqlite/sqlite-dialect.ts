@@ -81,7 +81,7 @@ class StrictSqliteDriver extends SqliteDriver {
 
 /** All migrations are one transaction: whatever ends it in the middle, the next start finds the tables as they were. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
-  /** The same tables, only to be read, by a connection of its own in a thread. */
+  /** The same tables by a read-only connection in a thread. */
   readonly reader: Db;
 
   constructor(reader: Db) {
@@ -93,26 +93,26 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
     return true;
   }
 
-  /** The driver itself hands out its only connection, to one after the other. */
+  /** The driver itself hands out its only connection, to one user after the other. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }
 }
 
-/** The connection that only reads. Throws for a database that another dialect has opened. */
+/** Returns the read-only connection. Throws for a database that another dialect has opened. */
 export function readerOf(db: Db): Db {
   const { adapter } = db.getExecutor();
   if (adapter instanceof TransactionalSqliteAdapter) return adapter.reader;
   throw new Error('the database has no reader');
 }
 
-/** Row locks (`FOR UPDATE` and its like) say nothing here: SQLite has one writing transaction at a time. */
+/** Omits row locks (`FOR UPDATE` and the like), because SQLite has one writing transaction at a time. */
 class LocklessQueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier?.startsWith('For') !== true) super.visitSelectModifier(node);
   }
 
-  /** Texts are the same as on PostgreSQL. */
+  /** Store texts in the same form as on PostgreSQL. */
   protected override addParameter(parameter: unknown): void {
     super.addParameter(storable(parameter));
   }
@@ -144,15 +144,15 @@ export class StrictSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Maximum kept statements; many texts come once. */
+/** Maximum number of kept statements; many texts occur once. */
 const maxKept = 500;
 
-/** Whether the present holder of the connection has written. */
+/** Whether the current holder of the connection has written. */
 interface Writes {
   areThere: boolean;
 }
 
-/** Kysely prepares every query anew, which takes longer than most of them; here a text is prepared once. */
+/** Prepares each statement once. Kysely prepares every query anew, which takes longer than most queries. */
 function keepStatements(sqlite: Database.Database, writes: Writes): SqliteDatabase {
   const kept = boundedCache<Database.Statement>(maxKept);
   return {
