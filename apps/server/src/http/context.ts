@@ -12,7 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { DatabaseClock } from '../storage/db/database-clock.ts';
 import type { ServerConfig } from '../config.ts';
 import { type Db, openTables, watchFaults } from '../storage/db/database.ts';
-import { GroupCommit } from '../storage/db/writes.ts';
+import { GroupCommit } from '../storage/db/group-commit.ts';
 import type { ServerLock } from '../storage/db/server-lock.ts';
 import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 import { createHttpKernel, type HttpKernel } from './requests/kernel.ts';

@@ -1,5 +1,5 @@
 import type { Db } from '../storage/db/database.ts';
-import { GroupCommit } from '../storage/db/writes.ts';
+import { GroupCommit } from '../storage/db/group-commit.ts';
 import { createHostStore, type HostOpening } from '../fleet/hosts/store.ts';
 
 interface Opening {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTestDatabase, defaultEngine } from '../../testing/engines/test-database.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import type { GitProgram } from '../git/git-process.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';

@@ -6,7 +6,7 @@ import type { Db } from '../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { hasPart, nameKey } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
-import { invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/invalidate.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at' | 'changed_at'>;
 export type NewProject = Omit<StoredProject, 'changed_at'>;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import { createHostStore } from '../hosts/store.ts';
 import { openHost } from '../../testing/fleet-rows.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';

@@ -4,7 +4,7 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { transact } from '../../storage/db/transactions.ts';
-import { invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/invalidate.ts';
 
 export type StoredShare = Row<'share'>;
 export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;

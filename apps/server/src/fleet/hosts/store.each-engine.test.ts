@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import { openHost, tryOpenHost } from '../../testing/fleet-rows.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { createHostStore, type HostStore } from './store.ts';

@@ -4,7 +4,7 @@ import { change } from '../../storage/db/change-note.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../storage/db/quota.ts';
 import { serialize, transact } from '../../storage/db/transactions.ts';
-import { invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/invalidate.ts';
 import { hasPart, nameKey, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { readTokenUse, type TokenUse } from '../../storage/db/token-use.ts';

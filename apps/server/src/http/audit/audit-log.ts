@@ -1,6 +1,6 @@
 import type { AuditOutcome, ErrorCode } from '@phalanx/protocol';
 import type { Clock } from '../../kernel/clock.ts';
-import type { GroupCommit, Write } from '../../storage/db/writes.ts';
+import type { GroupCommit, Write } from '../../storage/db/group-commit.ts';
 import type { ChangeNote } from '../../storage/db/change-note.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import type { ApiError } from '../../kernel/errors/api-error.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import { ActiveRuns } from '../runs/active-runs.ts';
 import { RunChangeStore } from '../runs/run-change-store.ts';
 import { createRunStore } from '../runs/store.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { OnlineDevice } from '../../fleet/devices/online-devices.ts';
 import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import { engines, openTestDatabase } from '../../testing/engines/test-database.ts';
 import { openHost } from '../../testing/fleet-rows.ts';
 import { ProjectMatchers } from '../../code/secrets/project-matchers.ts';

@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import { areCurrent } from '../../storage/db/epochs.ts';
 import { serialize } from '../../storage/db/transactions.ts';
 import { spendBudget } from '../../storage/db/token-use.ts';
-import type { GroupCommit } from '../../storage/db/writes.ts';
+import type { GroupCommit } from '../../storage/db/group-commit.ts';
 import type { Launch, LaunchKey } from './launch.ts';
 import type { LaunchRows } from './launch-rows.ts';
 import { type LaunchPayload, storePayload } from './payload-store.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Transaction } from '../../storage/db/database.ts';
-import type { GroupCommit } from '../../storage/db/writes.ts';
+import type { GroupCommit } from '../../storage/db/group-commit.ts';
 import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';

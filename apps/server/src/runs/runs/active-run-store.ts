@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { GroupCommit } from '../../storage/db/writes.ts';
+import type { GroupCommit } from '../../storage/db/group-commit.ts';
 import { noted } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { numbersIn, textsIn } from '../../storage/db/dialect.ts';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
 import { EpochOver } from '../../storage/db/epochs.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import { createLaunchStore } from '../launches/store.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { openHost } from '../../testing/fleet-rows.ts';

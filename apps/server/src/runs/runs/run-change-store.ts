@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Transaction } from '../../storage/db/database.ts';
 import { type AppVersionCount, countAppVersions } from '../../storage/db/app-versions.ts';
 import { EpochOver, selectCurrent } from '../../storage/db/epochs.ts';
-import type { GroupCommit } from '../../storage/db/writes.ts';
+import type { GroupCommit } from '../../storage/db/group-commit.ts';
 import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
 import { rowsAs } from '../../storage/db/dialect.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
 import type { Db } from '../../storage/db/database.ts';
-import { GroupCommit } from '../../storage/db/writes.ts';
+import { GroupCommit } from '../../storage/db/group-commit.ts';
 import { createLaunchStore, type NewRun } from '../launches/store.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { createLauncherStore, createRunStore, type RunFilter, type RunStore } from './store.ts';

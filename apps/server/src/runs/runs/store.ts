@@ -1,7 +1,7 @@
 import { isEnded, maxCountedRuns, type RunStatus, type RunLauncher } from '@phalanx/protocol';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { Db } from '../../storage/db/database.ts';
-import type { GroupCommit } from '../../storage/db/writes.ts';
+import type { GroupCommit } from '../../storage/db/group-commit.ts';
 import { hasPart, textsIn } from '../../storage/db/dialect.ts';
 import { projectsOf } from '../../storage/db/listed-work.ts';
 import type { HostCaller } from '../../http/requests/principal.ts';

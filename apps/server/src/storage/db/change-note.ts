@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Db } from './tables/tables.ts';
 import { transact } from './transactions.ts';
-import type { Write } from './writes.ts';
+import type { Write } from './group-commit.ts';
 
 /** Note about a change, stored in its transaction. */
 export interface ChangeNote {

@@ -1,7 +1,7 @@
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import type { Db } from '../db/database.ts';
 import { onCommit } from '../db/commit-announcements.ts';
-import { type CacheInvalidation, createCacheInvalidationStore, keptMs } from './store.ts';
+import { type CacheInvalidation, createCacheInvalidationStore, keptMs } from './cache-invalidation-store.ts';
 import { periodically } from '../../kernel/periodically.ts';
 import { type CachedThing, cachedThings } from '../db/tables/column-types.ts';
 import type { Peers } from './peers.ts';

@@ -1,8 +1,6 @@
-import { sql } from 'kysely';
 import type { Db, Transaction } from '../db/database.ts';
-import { hasLease, hasLeases, isLeaseOver, lastRenewal, leaseEnd, databaseTime } from '../db/lease.ts';
+import { hasLease, hasLeases, isLeaseOver, lastRenewal, leaseEnd } from '../db/lease.ts';
 import { transact } from '../db/transactions.ts';
-import type { CachedThing } from '../db/tables/column-types.ts';
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
 
@@ -77,29 +75,6 @@ export function createNodeStore(db: Db) {
     async findUpSince(): Promise<number | null> {
       const query = db.selectFrom('node').select((eb) => eb.fn.min<number | null>('started_at').as('since'));
       return (await query.executeTakeFirstOrThrow()).since;
-    },
-  };
-}
-
-/** Time for which cache invalidations are kept; a server that has not read them for half of it reloads all caches. */
-export const keptMs = 60_000;
-
-export interface CacheInvalidation {
-  readonly id: number;
-  readonly name: CachedThing;
-}
-
-/** Invalidations of the last minute of what servers cache. `invalidate` writes them. */
-export function createCacheInvalidationStore(db: Db) {
-  return {
-    list: (): Promise<CacheInvalidation[]> =>
-      db.selectFrom('cache_invalidation').select(['id', 'name']).execute(),
-
-    async deleteOld(): Promise<void> {
-      await db
-        .deleteFrom('cache_invalidation')
-        .where('at', '<', sql<number>`${databaseTime(db)} - ${sql.lit(keptMs)}`)
-        .execute();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { roomForTasks } from './task-room-store.ts';
 import { isOneSelectorTooMany } from './waiting-selectors-store.ts';
-import { invalidateLater } from '../../storage/db/writes.ts';
+import { invalidateLater } from '../../storage/db/invalidate.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { databaseTime } from '../../storage/db/lease.ts';

@@ -1,6 +1,6 @@
 import type { JobStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
-import { invalidate } from '../../storage/db/writes.ts';
+import { invalidate } from '../../storage/db/invalidate.ts';
 import { change } from '../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { transact } from '../../storage/db/transactions.ts';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Transaction } from '../../storage/db/database.ts';
-import { type GroupCommit, type Write, invalidateLater } from '../../storage/db/writes.ts';
+import type { GroupCommit, Write } from '../../storage/db/group-commit.ts';
+import { invalidateLater } from '../../storage/db/invalidate.ts';
 import { databaseTime } from '../../storage/db/lease.ts';
 import { roomWithin } from '../../storage/db/quota.ts';
 import { textsIn } from '../../storage/db/dialect.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { readBlobs } from '../../../storage/blobs/open-blobs.ts';
 import type { Bucket } from '../../../storage/blobs/s3/bucket.ts';
 import type { Db } from '../../../storage/db/database.ts';
-import { GroupCommit } from '../../../storage/db/writes.ts';
+import { GroupCommit } from '../../../storage/db/group-commit.ts';
 import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
 import { type GitProgram, GitFailure, runGit } from '../../git/git-process.ts';
 import { prepareGit } from '../../git/prepare-git.ts';

@@ -1,4 +1,5 @@
-import { type GroupCommit, invalidate } from '../../../storage/db/writes.ts';
+import type { GroupCommit } from '../../../storage/db/group-commit.ts';
+import { invalidate } from '../../../storage/db/invalidate.ts';
 import { change as changeNoted, noted } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';

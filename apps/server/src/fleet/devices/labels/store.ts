@@ -3,7 +3,7 @@ import type { Db } from '../../../storage/db/database.ts';
 import { countRows, roomWithin } from '../../../storage/db/quota.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 import { transact } from '../../../storage/db/transactions.ts';
-import { invalidate } from '../../../storage/db/writes.ts';
+import { invalidate } from '../../../storage/db/invalidate.ts';
 
 export type StoredLabelSet = Row<'label_set'>;
 /** A phone, or all phones of a host; two owners may have hosts of one ID. */

@@ -3,7 +3,7 @@ import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import type { Row } from '../../../storage/db/tables/tables.ts';
 import { transact } from '../../../storage/db/transactions.ts';
-import { invalidate, invalidateLater } from '../../../storage/db/writes.ts';
+import { invalidate, invalidateLater } from '../../../storage/db/invalidate.ts';
 
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;

@@ -1,7 +1,7 @@
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db } from '../../../storage/db/database.ts';
 import { transact } from '../../../storage/db/transactions.ts';
-import { invalidate, invalidateLater } from '../../../storage/db/writes.ts';
+import { invalidate, invalidateLater } from '../../../storage/db/invalidate.ts';
 
 export interface StoredSession {
   readonly hash: string;

@@ -18,8 +18,9 @@ import type { FolderLock } from '../folder-lock.ts';
 import { storable } from '../storable-text.ts';
 import type { Database as Tables, Db } from '../tables/tables.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { CommitFlush, WriteAheadLog } from './commit-flush.ts';
+import { CommitFlush } from './commit-flush.ts';
 import { ReaderDialect } from './reader-dialect.ts';
+import { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import type { Db } from './database.ts';
-import { GroupCommit } from './writes.ts';
+import { GroupCommit } from './group-commit.ts';
 
 describe.each(engines)('%s', (engine) => {
   let db: Db;

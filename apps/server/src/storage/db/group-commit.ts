@@ -4,9 +4,7 @@ import { findFault } from '../../kernel/faults/fault-monitor.ts';
 import type { Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { transact } from './transactions.ts';
-import type { CachedThing } from './tables/column-types.ts';
-import { databaseTime } from './lease.ts';
-import { announce, executeTransaction } from './commit-announcements.ts';
+import { executeTransaction } from './commit-announcements.ts';
 
 /** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
@@ -92,22 +90,4 @@ async function writeSome(transaction: Transaction, group: readonly Waiting[]): P
     if (performance.now() > endAt) break;
   }
   return results;
-}
-
-/**
- * Tells the other servers, in the transaction of the change, that what they cache of these names is stale. Call it after
- * the statements of the change. The transaction resolves when the servers that are there have read it.
- */
-export async function invalidate(transaction: Transaction, ...names: CachedThing[]): Promise<void> {
-  await invalidateLater(transaction, ...names);
-  for (const name of names) announce(transaction, name);
-}
-
-/** Does so for a change that no caller is told of: the other servers read it by themselves, within half a second. */
-export async function invalidateLater(transaction: Transaction, ...names: CachedThing[]): Promise<void> {
-  const at = databaseTime(transaction);
-  await transaction
-    .insertInto('cache_invalidation')
-    .values(names.map((name) => ({ name, at })))
-    .execute();
 }

@@ -1,0 +1,27 @@
+import { close, fdatasync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type Database from 'better-sqlite3';
+
+/** Value of `PRAGMA synchronous` where nothing has to outlive a loss of power. */
+const off = 0;
+
+/** The file that commits are appended to. */
+export class WriteAheadLog {
+  readonly #sqlite: Database.Database;
+  #descriptor: number | undefined;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  async sync(): Promise<void> {
+    if (this.#sqlite.pragma('synchronous', { simple: true }) === off) return;
+    // The first commit has made it, and it stays the same file for as long as the database is open.
+    this.#descriptor ??= openSync(`${this.#sqlite.name}-wal`, 'r+');
+    await promisify(fdatasync)(this.#descriptor);
+  }
+
+  async close(): Promise<void> {
+    if (this.#descriptor !== undefined) await promisify(close)(this.#descriptor);
+  }
+}
