@@ -16,7 +16,8 @@ import {
   privateRefs,
 } from '../projects/saved-state.ts';
 import { type ProjectServices, createProjectFiles } from '../projects/project-files.ts';
-import { findTotalsProblem, TreeCounter } from '../projects/project-sizes.ts';
+import { TreeCounter } from '../git/tree-counter.ts';
+import { findTotalsProblem } from '../projects/project-totals.ts';
 
 const maxMessageBytes = 64 * 1024;
 

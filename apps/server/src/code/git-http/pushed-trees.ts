@@ -17,7 +17,8 @@ import {
 } from '../git/git-objects.ts';
 import { runGit } from '../git/git-process.ts';
 import { listSizedFiles } from '../git/tree-paths.ts';
-import { findTotalsProblem, maxTreeBytes, TreeCounter } from '../projects/project-sizes.ts';
+import { maxTreeBytes, TreeCounter } from '../git/tree-counter.ts';
+import { findTotalsProblem } from '../projects/project-totals.ts';
 import { foldersOf } from '../files/folders-of.ts';
 
 /** Maximum number of new objects of a push. */

@@ -19,7 +19,8 @@ import {
   type SharedServices,
 } from './project-files.ts';
 import { ProjectRepositories } from './repositories/project-repositories.ts';
-import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
+import { ProjectSizes } from './project-sizes.ts';
+import { ProjectTotals } from './project-totals.ts';
 import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
 import { hourMs, minuteMs } from '../../kernel/durations.ts';

@@ -14,7 +14,8 @@ import { editors, type ProjectAccess } from './project-access.ts';
 import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import { emptyTree, isDirty } from './saved-state.ts';
 import type { Compiler } from '../compile/compiler.ts';
-import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
+import type { ProjectSizes } from './project-sizes.ts';
+import type { ProjectTotals } from './project-totals.ts';
 import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
 /** Runs a piece of work at a project's repository. */

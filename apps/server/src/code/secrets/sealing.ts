@@ -1,14 +1,12 @@
-import { randomBytes, createCipheriv, createDecipheriv, createHash, hkdfSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCodeOf, ApiError } from '../../kernel/errors/api-error.ts';
 import { syncFolder } from '../../storage/blobs/synced-files.ts';
+import { keyIdOf, SealingKey } from './sealing-key.ts';
 
 /** Length of the key in the file, in bytes. */
 const masterBytes = 32;
-const nonceBytes = 12;
-const tagBytes = 16;
-const format = 'v1';
 
 /** Store of the ID of the key that seals new values, the same for all servers of the database. */
 export interface SealingKeyStore {
@@ -158,42 +156,3 @@ async function readKeys(file: string): Promise<SealingKey[]> {
 
 const unavailable = (reason: string, cause?: unknown): ApiError =>
   ApiError.of('secrets_unavailable', { reason }, { cause });
-
-/** Master key with the cipher key that is derived from it. */
-export class SealingKey {
-  /** ID that tells keys apart, and reveals nothing of the key. */
-  readonly id: string;
-  readonly #key: Buffer;
-
-  constructor(master: Buffer) {
-    this.id = createHash('sha256').update('phalanx key id').update(master).digest('hex').slice(0, 16);
-    this.#key = Buffer.from(hkdfSync('sha256', master, '', 'phalanx secrets', 32));
-  }
-
-  /**
-   * Seals by AES-256-GCM with a random nonce. `place`: the place that the text belongs to. The text cannot be moved to
-   * another one.
-   */
-  seal(text: string, place: string): string {
-    const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce, { authTagLength: tagBytes });
-    cipher.setAAD(Buffer.from(place));
-    const sealed = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-    return [format, this.id, Buffer.concat(sealed).toString('base64url')].join('.');
-  }
-
-  /** Throws when the text was sealed by another key or for another place, or was changed. */
-  unseal(sealed: string, place: string): string {
-    const bytes = Buffer.from(sealed.slice(sealed.lastIndexOf('.') + 1), 'base64url');
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, nonceBytes), {
-      authTagLength: tagBytes,
-    });
-    decipher.setAAD(Buffer.from(place));
-    decipher.setAuthTag(bytes.subarray(-tagBytes));
-    const opened = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
-    return Buffer.concat([opened, decipher.final()]).toString('utf8');
-  }
-}
-
-/** ID of the key that has sealed a text. */
-const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? '';

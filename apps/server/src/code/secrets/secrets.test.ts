@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
-import { SealingKey } from './sealing.ts';
+import { SealingKey } from './sealing-key.ts';
 
 let server: TestServer;
 let host: TestHost;

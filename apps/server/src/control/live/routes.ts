@@ -13,7 +13,8 @@ import { reachesPhone } from '../../fleet/devices/phone-reach.ts';
 import { readSelector, selects } from '../../fleet/devices/labels/phone-labels.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
-import { Wall, WallViewer } from './wall.ts';
+import { Wall } from './wall.ts';
+import { WallViewer } from './wall-viewer.ts';
 
 interface LiveRoutesOptions {
   access: DeviceAccess;

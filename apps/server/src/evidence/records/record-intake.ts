@@ -12,7 +12,7 @@ import type { HostLink } from '../../fleet/hosts/host-link.ts';
 import { minuteMs, dayMs } from '../../kernel/durations.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
-import type { RecordChanges } from './record-view.ts';
+import type { RecordChanges } from './record-changes.ts';
 import type { RetentionLimits } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';

@@ -7,13 +7,9 @@ import {
 } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { Logger } from 'pino';
-import type { EventFeed } from '../../runs/events/event-feed.ts';
-import type { RecordFigures } from '../../http/health/metrics.ts';
 import type { AutomationAccess } from './access-store.ts';
 import { readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import type { RecordStore } from './store.ts';
-import { OrderedEvents } from '../../runs/events/ordered-events.ts';
 
 /** Makes a URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
@@ -109,48 +105,4 @@ export function createReadRecord({ store, access, captureUrl }: Options): ReadRe
     const screens = await store.listScreens(record.id);
     return recordView({ ...record, automation_name: await nameOf(record) }, screens, captureUrl);
   };
-}
-
-interface ChangesOptions {
-  access: AutomationAccess;
-  read: ReadRecord;
-  feed: EventFeed;
-  figures: RecordFigures;
-  log: Logger;
-  /** Told how many records were deleted; their captures are still there. */
-  onDeleted: (count: number) => void;
-}
-
-/** Tells followers of changes of records. */
-export class RecordChanges {
-  readonly #options: ChangesOptions;
-  readonly #events: OrderedEvents;
-
-  constructor(options: ChangesOptions) {
-    this.#options = options;
-    this.#events = new OrderedEvents(options.log, 'a record event could not be sent');
-  }
-
-  stored(record: StoredRecord, screens: readonly StoredScreen[]): void {
-    this.#options.figures.stored.inc({ type: record.type });
-    this.changed(record, screens);
-  }
-
-  /** `screens`: the screens of a new record. */
-  changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
-    if (!this.#options.feed.isFollowed) return;
-    this.#events.add(() => this.#publish(record, screens));
-  }
-
-  deleted(count: number): void {
-    if (count > 0) this.#options.onDeleted(count);
-  }
-
-  async #publish(record: StoredRecord, screens?: readonly StoredScreen[]): Promise<void> {
-    const { access, read, feed } = this.#options;
-    const automation = { ownerId: record.owner_id, automationId: record.automation_id };
-    const userIds =
-      record.project_id === null ? [record.owner_id] : await access.listAcceptedReviewers(automation);
-    feed.recordChanged({ record: await read(record, screens), deviceId: record.device_id, userIds });
-  }
 }

@@ -17,7 +17,8 @@ import {
 } from './access-store.ts';
 import type { BrowseStore, RecordFilter, Wanted } from './browse/browse-store.ts';
 import type { StoredRecord } from './stored-record.ts';
-import type { RecordChanges, ReadRecord } from './record-view.ts';
+import type { RecordChanges } from './record-changes.ts';
+import type { ReadRecord } from './record-view.ts';
 import type { RetentionLimits, RetentionStore } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 

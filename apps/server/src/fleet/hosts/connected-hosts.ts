@@ -3,7 +3,6 @@ import { type HostTouchType, isHostTouch, type LaunchBundle, type ServerMessage 
 import type { Bus } from '../../storage/bus/bus.ts';
 import type { HostLink, HostQuestion } from './host-link.ts';
 import type { HostListeners } from './host-listeners.ts';
-import type { HostPage, KnownHostStore, StoredHost } from './store.ts';
 import { userMark } from './user-mark.ts';
 
 /** A user's touch of a device by hand. */
@@ -127,68 +126,4 @@ function bundleFor({ bundles }: HostLink, { hash, content }: LaunchBundle): Laun
   if (content === null || bundles.find(hash) !== undefined) return { hash, content: null };
   bundles.add(hash, content.code.length + (content.source_map?.length ?? 0), true);
   return { hash, content };
-}
-
-export interface KnownHost {
-  readonly id: string;
-  readonly ownerId: string;
-  readonly name: string;
-  readonly isConnected: boolean;
-  /** Time when it connected, or its connection ended, epoch ms; null: not known. */
-  readonly since: number | null;
-  /** Reason why it finds no phones, and what to do; null: it has nothing to tell, or is not connected. */
-  readonly problem: string | null;
-  /** Epoch of its newest connection. */
-  readonly epoch: number | null;
-  /** Whether its newest connection is to this server. */
-  readonly isHere: boolean;
-}
-
-interface Options {
-  store: KnownHostStore;
-  connected: Pick<ConnectedHosts, 'has'>;
-  /** ID of this server. */
-  nodeId: string;
-}
-
-/** The hosts that are connected or have been, to whichever server. */
-export class KnownHosts {
-  readonly #options: Options;
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
-
-  async listPageOf(ownerId: string, page: HostPage): Promise<KnownHost[]> {
-    return (await this.#options.store.listPageOf(ownerId, page)).map((row) => this.#view(row));
-  }
-
-  async listOfId(ownerIds: readonly string[], id: string): Promise<KnownHost[]> {
-    return (await this.#options.store.listOfId(ownerIds, id.toLowerCase())).map((row) => this.#view(row));
-  }
-
-  /** The connections of hosts of these users that replay saved screens. */
-  async listReplaying(ownerIds: readonly string[]): Promise<number[]> {
-    const rows = await this.#options.store.listReplaying(ownerIds);
-    return rows.flatMap((row) => (this.#isConnected(row) && row.epoch !== null ? [row.epoch] : []));
-  }
-
-  #view(row: StoredHost): KnownHost {
-    return {
-      id: row.given_id,
-      ownerId: row.owner_id,
-      name: row.name,
-      epoch: row.epoch,
-      isConnected: this.#isConnected(row),
-      isHere: row.node_id === this.#options.nodeId,
-      problem: this.#isConnected(row) ? row.problem : null,
-      since: row.is_connected === 1 ? row.opened_at : row.ended_at,
-    };
-  }
-
-  /** Whether the host is connected. This server knows the end of its own connections before it is stored. */
-  #isConnected({ is_connected, node_id, epoch }: StoredHost): boolean {
-    const { connected, nodeId } = this.#options;
-    return is_connected === 1 && (node_id !== nodeId || connected.has(epoch ?? 0));
-  }
 }

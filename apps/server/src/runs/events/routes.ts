@@ -4,7 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import type { OpenStreams } from '../../http/requests/sockets/open-streams.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
 import { addRawRoute } from '../../http/requests/route.ts';
-import { EventStream, UserFeeds } from './user-feed.ts';
+import { EventStream } from './event-stream.ts';
+import { UserFeeds } from './user-feeds.ts';
 
 interface EventFilter {
   deviceId: string | undefined;

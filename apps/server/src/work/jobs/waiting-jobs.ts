@@ -1,14 +1,7 @@
 import { limitsTextOf } from '../../http/requests/kept-token.ts';
 import type { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { StoredJob } from './store.ts';
-import type { TaskStore } from './task-store.ts';
 import { limitedSelector } from './work-access.ts';
-
-/** Time after a task is due again during which the phone on which it failed leaves it to others. */
-export const othersFirstMs = 1500;
-const readAtOnce = 100;
-/** Servers that read the same rows seldom choose the same one. */
-const choice = 16;
 
 /** A job with waiting tasks, as the choice of the next one needs it. */
 export interface WaitingJob {
@@ -163,57 +156,4 @@ function waitingJobOf(row: StoredJob): WaitingJob {
   const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
   const selector = limitedSelector(row);
   return { row, deviceIds, selector, left: row.waiting, leftToOthers: new Set(), isBlocked: false };
-}
-
-type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];
-
-interface TaskBatch {
-  rows: Task[];
-  /** IDs of tasks that are under way at this moment. */
-  readonly taken: Set<string>;
-}
-
-/** Tasks that are due, read some at a time, each given out once. */
-export class DueTasks {
-  readonly #store: Pick<TaskStore, 'listDue'>;
-  readonly #ofJob = new Map<string, TaskBatch>();
-
-  constructor(store: Pick<TaskStore, 'listDue'>) {
-    this.#store = store;
-  }
-
-  /**
-   * Takes a due task. Undefined: none is due that is not under way. One that failed on this phone is left to others for
-   * a moment.
-   */
-  async take(jobId: string, now: number, deviceId: string): Promise<Task | 'others first' | undefined> {
-    const batch = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
-    this.#ofJob.set(jobId, batch);
-    if (batch.rows.length === 0) {
-      const rows = await this.#store.listDue(jobId, now, readAtOnce + batch.taken.size);
-      batch.rows = rows.filter(({ id }) => !batch.taken.has(id));
-    }
-    const first = batch.rows.slice(0, choice);
-    const candidates = first.filter(
-      (task) => task.device_id !== deviceId || task.due_at + othersFirstMs <= now,
-    );
-    const task = candidates[Math.floor(Math.random() * candidates.length)];
-    if (task === undefined) {
-      const isLeft = first.length > 0;
-      if (batch.taken.size === 0) this.#ofJob.delete(jobId);
-      return isLeft ? 'others first' : undefined;
-    }
-    batch.rows = batch.rows.filter(({ id }) => id !== task.id);
-    batch.taken.add(task.id);
-    return task;
-  }
-
-  /** Releases a task that has begun, or has not; `isStale`: the rows have changed since they were read. */
-  release(jobId: string, taskId: string, isStale: boolean): void {
-    const batch = this.#ofJob.get(jobId);
-    if (batch === undefined) return;
-    batch.taken.delete(taskId);
-    if (isStale) batch.rows = [];
-    if (batch.taken.size === 0 && batch.rows.length === 0) this.#ofJob.delete(jobId);
-  }
 }

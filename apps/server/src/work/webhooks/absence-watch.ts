@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import type { Audience } from '../../storage/db/webhook-outbox.ts';
-import type { KnownHost, KnownHosts } from '../../fleet/hosts/connected-hosts.ts';
+import type { KnownHost, KnownHosts } from '../../fleet/hosts/known-hosts.ts';
 import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
 import type { DeliveryEvent } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';

@@ -1,14 +1,11 @@
 import type { GroupRecord, JoinReason, RecordGroup } from '@phalanx/protocol';
-import type { Logger } from 'pino';
 import type { Db } from '../../../storage/db/database.ts';
 import type { AutomationAccess } from '../access-store.ts';
 import { readApp } from '../stored-record.ts';
 import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
-import type { EventFeed } from '../../../runs/events/event-feed.ts';
 import { mapProofs, type GroupStore, type ShownMember } from './store.ts';
 import type { StoredGroup } from './membership-store.ts';
 import { crashOf } from './crash.ts';
-import { OrderedEvents } from '../../../runs/events/ordered-events.ts';
 
 interface Options {
   database: Db;
@@ -107,36 +104,4 @@ export function createGroupViews({ database, store, access, captureUrl }: Option
       return shown;
     },
   };
-}
-
-interface ChangesOptions {
-  access: AutomationAccess;
-  views: GroupViews;
-  feed: EventFeed;
-  log: Logger;
-}
-
-/** Tells followers of changes of groups. */
-export class GroupChanges {
-  readonly #options: ChangesOptions;
-  readonly #events: OrderedEvents;
-
-  constructor(options: ChangesOptions) {
-    this.#options = options;
-    this.#events = new OrderedEvents(options.log, 'a group event could not be sent');
-  }
-
-  changed(group: StoredGroup): void {
-    // The group that it was merged into has its own event.
-    if (!this.#options.feed.isFollowed || group.merged_into !== null) return;
-    this.#events.add(() => this.#publish(group));
-  }
-
-  async #publish(group: StoredGroup): Promise<void> {
-    const { access, views, feed } = this.#options;
-    const automation = { ownerId: group.owner_id, automationId: group.automation_id };
-    const userIds =
-      group.project_id === null ? [group.owner_id] : await access.listAcceptedReviewers(automation);
-    feed.groupChanged({ group: await views.one(group), userIds });
-  }
 }

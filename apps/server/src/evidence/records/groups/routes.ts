@@ -12,7 +12,8 @@ import type { RecordStore } from '../store.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import type { Changed, GroupChangeStore, Marking } from './change-store.ts';
 import type { CommitHistory } from './solving.ts';
-import { type GroupChanges, type GroupViews, readReason } from './group-view.ts';
+import type { GroupChanges } from './group-changes.ts';
+import { type GroupViews, readReason } from './group-view.ts';
 import type { StoredGroup } from './membership-store.ts';
 import type { GroupCursor, GroupStore } from './store.ts';
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeviceRole, Host } from '@phalanx/protocol';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 import { mergePages } from '../../../http/requests/replies/page.ts';
-import type { KnownHost, KnownHosts } from '../../hosts/connected-hosts.ts';
+import type { KnownHost, KnownHosts } from '../../hosts/known-hosts.ts';
 import type { DeviceAccess } from '../device-access.ts';
 import { type DeviceShares, hostTarget } from '../device-shares.ts';
 import type { Fleet } from '../fleet.ts';

@@ -5,7 +5,8 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../../../kernel/errors/api-error.ts';
-import type { KnownHost, ConnectedHosts } from '../../hosts/connected-hosts.ts';
+import type { ConnectedHosts } from '../../hosts/connected-hosts.ts';
+import type { KnownHost } from '../../hosts/known-hosts.ts';
 import type { Principal } from '../../../http/requests/principal.ts';
 import { addRoute } from '../../../http/requests/route.ts';
 import { readAnswer } from '../ask-host.ts';

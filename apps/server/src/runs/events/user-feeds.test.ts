@@ -1,37 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
-import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
-import { InProcessNetwork } from '../../storage/bus/in-process-network.ts';
-import { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
-import { Peers } from '../../storage/nodes/peers.ts';
-import { EventBus, type FeedEvent } from './event-bus.ts';
-import { EventStream, type EncodedEvent, type FeedReader, type UserFeed, UserFeeds } from './user-feed.ts';
+import { expect, test } from 'vitest';
+import { eventOf, openEventBus } from './testing/open-event-bus.ts';
+import type { EncodedEvent, FeedReader, UserFeed } from './user-feed.ts';
+import { UserFeeds } from './user-feeds.ts';
 
 const megabyte = 1024 * 1024;
-
-function openEventBus(): EventBus {
-  const bus = new InProcessNetwork().join();
-  const peers = new Peers({ bus, nodeId: 'node', listOthers: async () => [] });
-  const events = new EventBus({
-    bus,
-    peers,
-    nodeId: 'node',
-    faults: new FaultMonitor({ log: pino({ level: 'silent' }) }),
-  });
-  onTestFinished(() => events.close());
-  return events;
-}
-
-const eventOf = (data: string): FeedEvent => ({
-  type: 'log',
-  userId: 'u',
-  deviceId: 'd',
-  automationId: null,
-  data,
-  lastId: '',
-});
 
 /** Takes all events, or none. */
 class Reader implements FeedReader {
@@ -75,39 +47,6 @@ test('what streams do not take is kept once for all of them, to a bound; then th
   expect(reading.isCutOff).toBe(false);
   expect(reading.taken.map(({ event }) => Number.parseInt(event.data, 10))).toEqual([...Array(36).keys()]);
   expect(reading.feed?.keptBytes).toBe(0);
-});
-
-test('a stream that fell behind ends with the reason, and is not complete', async () => {
-  const bus = openEventBus();
-  const feeds = new UserFeeds(bus);
-  const begun = Promise.withResolvers<void>();
-  const cutOff = Promise.withResolvers<void>();
-  const serve = async (response: ServerResponse): Promise<void> => {
-    const stream = new EventStream({
-      response,
-      expiresAt: Infinity,
-      isWanted: () => true,
-      onFellBehind: () => cutOff.resolve(),
-    });
-    await feeds.add('u', stream);
-    stream.begin('id');
-    begun.resolve();
-  };
-  const server = createServer((_, response) => void serve(response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const client = connect(port, '127.0.0.1');
-  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-  await begun.promise;
-  const timer = setInterval(() => bus.publish(eventOf('x'.repeat(megabyte))));
-  await cutOff.promise;
-  clearInterval(timer);
-  let end = '';
-  client.on('data', (chunk: Buffer) => (end = `${end}${chunk.toString()}`.slice(-2000)));
-  client.on('error', () => undefined);
-  await once(client, 'close');
-  server.close();
-  expect(end).toMatch(/event: error\ndata: \{"success":false,.*"code":"stream_fell_behind".*\}\n\n\r\n$/);
 });
 
 test('many small events have a bound too', async () => {
