@@ -17,8 +17,10 @@ interface RunOnDevice {
   };
 }
 
-export interface RunsByDevice {
-  mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunOnDevice[]>>;
+/** The active runs of devices, whichever server has their hosts. */
+export interface RunsByDevice<Run = RunOnDevice> {
+  /** Maps the devices to their runs; a device without any is missing. */
+  mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly Run[]>>;
 }
 
 /** Launch IDs are their launcher's: with one, logs can be read. */

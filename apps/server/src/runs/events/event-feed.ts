@@ -3,9 +3,8 @@ import type { OutOfStepsRecord, RecordGroup, Replay } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
-import { deviceView } from '../../fleet/devices/device-view.ts';
+import { deviceView, type RunsByDevice } from '../../fleet/devices/device-view.ts';
 import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
-import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/stored-run.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
@@ -24,7 +23,7 @@ interface RecordChange {
 interface Sources {
   bus: EventBus;
   devices: DeviceAccess;
-  activeRunRows: Pick<ActiveRunRows, 'mapByDevice'>;
+  activeRunRows: RunsByDevice;
   runAccess: RunAccess;
   log: Logger;
 }

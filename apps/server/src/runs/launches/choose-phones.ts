@@ -1,14 +1,14 @@
 import type { SelectorTerm } from '@phalanx/protocol';
 import type { DeviceAccess, SeenDevice } from '../../fleet/devices/device-access.ts';
+import type { RunsByDevice } from '../../fleet/devices/device-view.ts';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 import { readSelector, selects } from '../../fleet/devices/labels/phone-labels.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 
 export interface PhoneSources {
   readonly access: DeviceAccess;
-  readonly activeRunRows: Pick<ActiveRunRows, 'mapByDevice'>;
+  readonly activeRunRows: RunsByDevice;
   readonly grants: Pick<SecretGrants, 'findReceivers'>;
 }
 

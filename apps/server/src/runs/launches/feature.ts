@@ -39,10 +39,10 @@ interface LaunchDependencies {
 
 function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencies): RunOutbox {
   const { app, database, clock, faults, timing } = context;
-  const { activeRunRows: store, activeRuns, lifecycle } = runs;
+  const { activeRunRows, activeRuns, lifecycle } = runs;
   const payloads = createPayloadStore(database);
   const outbox = new RunOutbox({
-    store,
+    listToSend: activeRunRows.listToSend,
     payloads,
     activeRuns,
     hosts: hosts.connected,

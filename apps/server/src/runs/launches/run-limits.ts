@@ -3,7 +3,6 @@ import { lockQuota } from '../../storage/db/quota.ts';
 import type { Transaction } from '../../storage/db/database.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
-import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 
 /** Seconds for `Retry-After`. A run ends at any time; a caller who asks more often learns nothing. */
 const retryAfterS = 5;
@@ -12,12 +11,22 @@ const retryAfterS = 5;
 export const lockRunsOf = (transaction: Transaction, userId: string): Promise<void> =>
   lockQuota(transaction, { kind: 'runs', owner: userId });
 
+interface RunCounts {
+  countOfUser(userId: string, within: Transaction): Promise<number>;
+  /** Selects the devices that have `maxRuns` runs, or more. */
+  listFullDevices(
+    deviceIds: readonly string[],
+    maxRuns: number,
+    within: Transaction,
+  ): Promise<ReadonlySet<string>>;
+}
+
 /** Limits of the runs at once, per user and per device. */
 export class RunLimits {
   readonly #limits: Limits;
-  readonly #store: Pick<ActiveRunRows, 'countOfUser' | 'listFullDevices'>;
+  readonly #store: RunCounts;
 
-  constructor(limits: Limits, store: Pick<ActiveRunRows, 'countOfUser' | 'listFullDevices'>) {
+  constructor(limits: Limits, store: RunCounts) {
     this.#limits = limits;
     this.#store = store;
   }

@@ -4,15 +4,15 @@ import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { Batcher } from '../../kernel/batcher.ts';
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
 import { periodically } from '../../kernel/periodically.ts';
-import type { ActiveRunRows, RunToSend } from '../runs/active-run-rows.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
-import { originOf } from '../runs/stored-run.ts';
+import { originOf, type RunToSend } from '../runs/stored-run.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
 import { launchMessage } from './launch-message.ts';
 import type { LaunchPayload, PayloadStore } from './payload-store.ts';
 
 interface Options {
-  store: Pick<ActiveRunRows, 'listToSend'>;
+  /** Lists the runs to send to the hosts of these connections: runs that have not begun, and stops. */
+  listToSend: (epochs: readonly number[]) => Promise<readonly RunToSend[]>;
   payloads: Pick<PayloadStore, 'list'>;
   activeRuns: ActiveRuns;
   hosts: ConnectedHosts;
@@ -66,8 +66,8 @@ export class RunOutbox {
   }
 
   async #flush(epochs: readonly number[]): Promise<void> {
-    const { store, activeRuns } = this.#options;
-    const rows = (await store.listToSend(epochs)).filter(({ launch }) => !this.#ownLaunches.has(launch));
+    const { listToSend, activeRuns } = this.#options;
+    const rows = (await listToSend(epochs)).filter(({ launch }) => !this.#ownLaunches.has(launch));
     const unsent = rows.filter(
       ({ id, status }) => status === 'starting' && activeRuns.find(id) === undefined,
     );

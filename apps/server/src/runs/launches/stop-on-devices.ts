@@ -1,19 +1,19 @@
 import type { DeviceOutcome, ProjectRole } from '@phalanx/protocol';
 import { editors, type ProjectPeople } from '../../code/projects/project-access.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
+import type { RunsByDevice } from '../../fleet/devices/device-view.ts';
 import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import { getStoppableDevices, nameOf } from '../../fleet/devices/online-devices.ts';
 import type { AuditEvent } from '../../http/requests/audit-event.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
-import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 import type { ActiveRun } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
 
 export interface Stopper {
   devices: DeviceAccess;
-  activeRunRows: Pick<ActiveRunRows, 'mapByDevice'>;
+  activeRunRows: RunsByDevice<ActiveRun>;
   stops: RunStops;
 }
 

@@ -5,14 +5,14 @@ import type { Db, Transaction } from '../../storage/db/database.ts';
 import { numbersIn, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { activeRunOf, type ActiveRun } from './active-runs.ts';
-import { runQueue, type StoredRun } from './stored-run.ts';
+import { runQueue, type RunToSend, type StoredRun } from './stored-run.ts';
 
-/** A run with the serial number of its device, and the connection that it is to be sent on or whose host has it. */
-export interface RunToSend extends Row<'run'> {
-  serial: string;
-}
+export type ActiveRunStore = ReturnType<typeof createActiveRunStore>;
 
-/** The runs that have not ended, whichever server has their hosts. */
+/**
+ * The runs that have not ended, whichever server has their hosts. `ActiveRuns` has those of this server's hosts in
+ * memory.
+ */
 export function createActiveRunStore(db: Db, commits: GroupCommit) {
   const active = () => db.selectFrom('run').selectAll().where('ended_at', 'is', null);
   return {

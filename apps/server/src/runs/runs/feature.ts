@@ -3,8 +3,7 @@ import type { Context } from '../../http/context.ts';
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
 import type { ProjectPeople } from '../../code/projects/project-access.ts';
-import type { ActiveRunRows } from './active-run-rows.ts';
-import { createActiveRunStore } from './active-run-store.ts';
+import { type ActiveRunStore, createActiveRunStore } from './active-run-store.ts';
 import { ActiveRuns } from './active-runs.ts';
 import { createLauncherStore, createRunStore, type RunStore } from './store.ts';
 import { RunAccess } from './run-access.ts';
@@ -21,7 +20,7 @@ export interface Runs {
   readonly access: RunAccess;
   /** Active runs of this server's hosts. */
   readonly activeRuns: ActiveRuns;
-  readonly activeRunRows: ActiveRunRows;
+  readonly activeRunRows: ActiveRunStore;
   readonly lifecycle: RunLifecycle;
   onCreated(listener: RunListener): void;
   onChange(listener: RunListener): void;

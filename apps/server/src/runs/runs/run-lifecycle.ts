@@ -5,7 +5,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { EpochOver } from '../../storage/db/epochs.ts';
 import type { HostLink } from '../../fleet/hosts/host-link.ts';
 import type { AwayHost } from '../../fleet/hosts/host-sessions.ts';
-import type { ActiveRunRows } from './active-run-rows.ts';
+import type { ActiveRunStore } from './active-run-store.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 import type { RunChange, RunChangeStore } from './run-change-store.ts';
 import { problemOfResult } from './run-result.ts';
@@ -16,7 +16,7 @@ interface Options {
   store: RunStore;
   changes: RunChangeStore;
   activeRuns: ActiveRuns;
-  activeRunRows: ActiveRunRows;
+  activeRunRows: ActiveRunStore;
   clock: Clock;
   /** Lists the hosts that have been away for this long. */
   listAway: (forMs: number) => Promise<AwayHost[]>;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { periodically } from '../../kernel/periodically.ts';
-import type { ActiveRunRows } from './active-run-rows.ts';
+import type { ActiveRunStore } from './active-run-store.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { StoredRun } from './stored-run.ts';
 import { type Bus, subscribeTo } from '../../storage/bus/bus.ts';
@@ -15,7 +15,7 @@ const lookEveryMs = 1000;
 
 interface Options {
   bus: Bus;
-  store: Pick<ActiveRunRows, 'listByIds'>;
+  store: Pick<ActiveRunStore, 'listByIds'>;
   activeRuns: ActiveRuns;
   faults: FaultMonitor;
 }

@@ -1,14 +1,14 @@
 import { isEnded } from '@phalanx/protocol';
 
 import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
-import type { ActiveRunRows } from './active-run-rows.ts';
+import type { ActiveRunStore } from './active-run-store.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
 
 interface Options {
   store: Pick<RunStore, 'callOff'>;
-  activeRunRows: Pick<ActiveRunRows, 'requestStop'>;
+  activeRunRows: Pick<ActiveRunStore, 'requestStop'>;
   activeRuns: ActiveRuns;
   hosts: Pick<ConnectedHosts, 'flush'>;
   /** Time that hosts have to confirm the end. */

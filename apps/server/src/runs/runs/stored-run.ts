@@ -20,6 +20,11 @@ export const runQueue = 'runs';
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;
 
+/** A run with the serial number of its device, and the connection that it is to be sent on or whose host has it. */
+export interface RunToSend extends Row<'run'> {
+  serial: string;
+}
+
 /** The run, when the host of its phone is connected with the token of the caller, or was last. */
 export type FindRunOfHost = (id: string, caller: HostCaller) => Promise<StoredRun | undefined>;
 
