@@ -125,9 +125,13 @@ describe('a phone that is shared', () => {
     await phone.share(host(), 'view', 'launch');
     expect((await phone.launchDirect('view')).status).toBe(200);
     const { body } = await call('GET', () => `${device()}/members`)('owner');
-    expect(body['members']).toContainEqual(
-      ...[{ user_id: phone.idOf('view'), name: 'view', role: 'launch', through: 'host', accepted: true }],
-    );
+    expect(body['members']).toContainEqual({
+      user_id: phone.idOf('view'),
+      name: 'view',
+      role: 'launch',
+      through: 'host',
+      accepted: true,
+    });
     await phone.unshare(host(), 'view');
     expect((await phone.launchDirect('view')).status).toBe(400);
   });

@@ -35,18 +35,32 @@ export function createFilmStore(db: Db) {
       const insert = db
         .insertInto('film_part')
         .columns([
-          ...(['run_id', 'number', 'part_id', 'user_id', 'taken_at', 'ended_at'] as const),
-          ...(['width', 'height', 'size_bytes', 'no_video'] as const),
+          'run_id',
+          'number',
+          'part_id',
+          'user_id',
+          'taken_at',
+          'ended_at',
+          'width',
+          'height',
+          'size_bytes',
+          'no_video',
         ])
         .expression((eb) =>
           eb
             .selectFrom('run')
-            .select(['id', eb.val(number).as('number'), eb.val(part_id).as('part_id')])
-            .select([eb.val(user_id).as('user_id'), eb.val(taken_at).as('taken_at')])
-            .select(eb.cast<number | null>(eb.val(ended_at), 'bigint').as('ended_at'))
-            .select([eb.val(width).as('width'), eb.val(height).as('height')])
-            .select(eb.val(size_bytes).as('size_bytes'))
-            .select(eb.cast<string | null>(eb.val(no_video), 'text').as('no_video'))
+            .select([
+              'id',
+              eb.val(number).as('number'),
+              eb.val(part_id).as('part_id'),
+              eb.val(user_id).as('user_id'),
+              eb.val(taken_at).as('taken_at'),
+              eb.cast<number | null>(eb.val(ended_at), 'bigint').as('ended_at'),
+              eb.val(width).as('width'),
+              eb.val(height).as('height'),
+              eb.val(size_bytes).as('size_bytes'),
+              eb.cast<string | null>(eb.val(no_video), 'text').as('no_video'),
+            ])
             .where('id', '=', run_id),
         );
       try {

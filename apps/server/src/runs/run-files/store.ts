@@ -43,16 +43,30 @@ async function insert(
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('run_file')
     .columns([
-      ...(['run_id', 'name_key', 'name', 'file_id', 'user_id'] as const),
-      ...(['content_type', 'size_bytes', 'sha256', 'created_at'] as const),
+      'run_id',
+      'name_key',
+      'name',
+      'file_id',
+      'user_id',
+      'content_type',
+      'size_bytes',
+      'sha256',
+      'created_at',
     ])
     .expression((eb) =>
       eb
         .selectFrom('run')
-        .select(['id', eb.val(nameKey(name)).as('name_key'), eb.val(name).as('name')])
-        .select([eb.val(file.file_id).as('file_id'), eb.val(file.user_id).as('user_id')])
-        .select([eb.val(file.content_type).as('content_type'), eb.val(file.size_bytes).as('size_bytes')])
-        .select([eb.val(file.sha256).as('sha256'), eb.val(file.created_at).as('created_at')])
+        .select([
+          'id',
+          eb.val(nameKey(name)).as('name_key'),
+          eb.val(name).as('name'),
+          eb.val(file.file_id).as('file_id'),
+          eb.val(file.user_id).as('user_id'),
+          eb.val(file.content_type).as('content_type'),
+          eb.val(file.size_bytes).as('size_bytes'),
+          eb.val(file.sha256).as('sha256'),
+          eb.val(file.created_at).as('created_at'),
+        ])
         .where('id', '=', file.run_id),
     )
     .executeTakeFirst();

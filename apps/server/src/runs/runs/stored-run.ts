@@ -29,19 +29,27 @@ export interface RunToSend extends Row<'run'> {
 export type FindRunOfHost = (id: string, caller: HostCaller) => Promise<StoredRun | undefined>;
 
 export const runColumns = [
-  ...([
-    'id',
-    'launch',
-    'user_id',
-    'device_id',
-    'device_owner_id',
-    'host_id',
-    'automation_id',
-    'project_name',
-    'launch_id',
-  ] as const),
-  ...(['status', 'stop_requested', 'error_code', 'error_message', 'error_stack', 'outcome'] as const),
-  ...(['commit', 'dirty', 'created_at', 'started_at', 'ended_at', 'log_left'] as const),
+  'id',
+  'launch',
+  'user_id',
+  'device_id',
+  'device_owner_id',
+  'host_id',
+  'automation_id',
+  'project_name',
+  'launch_id',
+  'status',
+  'stop_requested',
+  'error_code',
+  'error_message',
+  'error_stack',
+  'outcome',
+  'commit',
+  'dirty',
+  'created_at',
+  'started_at',
+  'ended_at',
+  'log_left',
 ] satisfies readonly (keyof StoredRun)[];
 
 /** A run with what is stored beside it. */

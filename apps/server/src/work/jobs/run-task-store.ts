@@ -17,8 +17,14 @@ export type TaskOfRun = Pick<
 >;
 
 const columns = [
-  ...(['task.id', 'task.job_id', 'task.parent_id', 'task.number', 'task.status'] as const),
-  ...(['task.input', 'task.result', 'task.error_message'] as const),
+  'task.id',
+  'task.job_id',
+  'task.parent_id',
+  'task.number',
+  'task.status',
+  'task.input',
+  'task.result',
+  'task.error_message',
 ] as const;
 
 /** Run that asks for tasks of its own job, or of another job of the same project and user. */

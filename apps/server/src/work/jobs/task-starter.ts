@@ -26,7 +26,11 @@ interface Options {
 
 /** Error codes that keep every task of a job from ever beginning as things are. */
 const finalCodes: ReadonlySet<string> = new Set([
-  ...(['project_not_found', 'compile_failed', 'invalid_masks', 'invalid_tsconfig', 'forbidden'] as const),
+  'project_not_found',
+  'compile_failed',
+  'invalid_masks',
+  'invalid_tsconfig',
+  'forbidden',
 ]);
 
 const object = Compile(JsonObject);

@@ -214,11 +214,15 @@ export interface Submission {
 const submittedEnds = {
   success: { verdict: 'completed', mayRetry: false, code: null, message: null },
   failed: {
-    ...({ verdict: 'error', mayRetry: true, code: 'task_failed' } as const),
+    verdict: 'error',
+    mayRetry: true,
+    code: 'task_failed',
     message: 'The code has submitted the task as failed.',
   },
   declined: {
-    ...({ verdict: 'error', mayRetry: false, code: 'task_declined' } as const),
+    verdict: 'error',
+    mayRetry: false,
+    code: 'task_declined',
     message: 'The code has declined the input of the task.',
   },
 } as const;

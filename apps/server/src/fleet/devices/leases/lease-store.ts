@@ -98,7 +98,8 @@ export function createLeaseStore(db: Db) {
             .where('device_id', '=', lease.device_id)
             .where('id', '=', lease.id)
             .select([
-              ...(['device_id', 'id'] as const),
+              'device_id',
+              'id',
               eb.val(text).as('lines'),
               eb.val(Buffer.byteLength(text)).as('size_bytes'),
               eb(earlier, '+', 1).as('number'),
