@@ -35,6 +35,9 @@ const ROOMS: readonly (string | undefined)[] = [
 const CONSOLE_BASE: readonly (string | undefined)[] = ['api', 'parts', 'styles'];
 /** Folders of rooms that know no feature; every other one is a feature, but those of the kernel. */
 const BASE_FOLDERS: readonly string[] = ['storage/db', 'storage/blobs', 'http/requests'];
+const CONFIG = 'apps/server/src/config.ts';
+/** File that hands the settings to every feature. */
+const CONTEXT = 'apps/server/src/http/context.ts';
 const DATABASE_PACKAGES = ['kysely', 'better-sqlite3', 'pg'];
 
 export const IMPORT_RULES: readonly ImportRule[] = [
@@ -110,6 +113,18 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       to.kind === 'ours' &&
       !leavesWorkspace(from, to) &&
       (consoleFloorOf(from) ?? Infinity) < (consoleFloorOf(to.place) ?? -1),
+  },
+  {
+    name: 'settings are handed in',
+    reason:
+      'config.ts has the settings of every room; a room that imported it could not be read without the higher ones',
+    instead: 'declare the few settings that it takes, and let the Context hand them in',
+    isBrokenBy: ({ from, to }) =>
+      !from.isTest &&
+      roomOf(from) !== undefined &&
+      from.path !== CONTEXT &&
+      to.kind === 'ours' &&
+      to.place.path === CONFIG,
   },
   {
     name: `${BASE_FOLDERS.join(', ')} know no feature`,

@@ -1,5 +1,4 @@
 import type { Clock } from '../../kernel/clock.ts';
-import type { ServerConfig } from '../../config.ts';
 import type { Db } from '../../storage/db/database.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import { OwnAddress } from '../requests/own-address.ts';
@@ -18,8 +17,14 @@ export interface Access {
   readonly links: SignInLinks;
 }
 
+interface AddressSettings {
+  readonly listen: { readonly host: string };
+  /** Address of the console for browsers; undefined: the listening address. */
+  readonly publicUrl: URL | undefined;
+}
+
 interface AccessContext {
-  config: ServerConfig;
+  config: AddressSettings;
   database: Db;
   clock: Clock;
   limits: Limits;

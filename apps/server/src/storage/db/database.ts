@@ -9,7 +9,6 @@ import { lockForServer } from './folder-lock.ts';
 import { openPostgres, type Prepare } from './postgres/postgres.ts';
 import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
 import type { Database, Db } from './tables/tables.ts';
-import type { ServerConfig } from '../../config.ts';
 import { FaultMonitor, probeOfFolder } from '../../kernel/faults/fault-monitor.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { migrate, requireMigrated } from './migrate.ts';
@@ -18,6 +17,18 @@ export type { Db, Transaction } from './tables/tables.ts';
 
 /** Location of the tables: a file of SQLite, or a database of PostgreSQL. */
 export type DatabasePlace = { readonly file: string } | { readonly url: string };
+
+/** Settings that say where the data of a service is. */
+interface DataSettings {
+  readonly dataDir: string;
+  /** Undefined: the tables are in SQLite's file in the data folder. */
+  readonly databaseUrl: string | undefined;
+}
+
+interface TableSettings extends DataSettings {
+  /** Undefined: one server alone has the tables. */
+  readonly natsUrls: readonly URL[] | undefined;
+}
 
 /**
  * Opens a database and brings its tables up to date. Throws when another process has the file, and a `SettingError`
@@ -98,7 +109,7 @@ interface ServiceTables {
  * Opens the tables. Throws a `SettingError` when PostgreSQL can't be used or is in use by another server, and
  * `SQLITE_BUSY` when another server has the data folder.
  */
-export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<ServiceTables> {
+export async function openTables({ dataDir, databaseUrl, natsUrls }: TableSettings): Promise<ServiceTables> {
   // A file of SQLite needs no further lock, because opening it locks the folder.
   if (databaseUrl === undefined) {
     const database = await openDatabase({ file: databaseFileOf(dataDir) });
@@ -127,8 +138,11 @@ async function openPostgresTables(url: string, mode: ClusterMode): Promise<Servi
 }
 
 /** Makes the monitor that probes the data folder and the database. */
-export async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
-  const { dataDir, databaseUrl } = config;
+export async function watchFaults(
+  database: Db,
+  { dataDir, databaseUrl }: DataSettings,
+  log: Logger,
+): Promise<FaultMonitor> {
   const faults = new FaultMonitor({ log });
   faults.addProbe(
     'disk',
@@ -139,7 +153,7 @@ export async function watchFaults(database: Db, config: ServerConfig, log: Logge
 }
 
 /** Brings the tables of a service up to date. Returns what was done. */
-export async function migrateData({ dataDir, databaseUrl }: ServerConfig): Promise<string[]> {
+export async function migrateData({ dataDir, databaseUrl }: DataSettings): Promise<string[]> {
   if (databaseUrl !== undefined) return migrateDatabase({ url: databaseUrl });
   await prepareFolder(dataDir);
   return migrateDatabase({ file: databaseFileOf(dataDir) });

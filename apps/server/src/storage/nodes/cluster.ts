@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { Bus } from '../bus/bus.ts';
 import { InProcessNetwork } from '../bus/in-process-network.ts';
 import { NatsBus } from '../bus/nats-bus.ts';
-import type { ServerConfig } from '../../config.ts';
 import type { Db } from '../db/database.ts';
 import { readInstallation } from '../db/installation.ts';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
@@ -17,6 +16,13 @@ interface ClusterDependencies {
   log: Logger;
 }
 
+interface ClusterSettings {
+  /** Undefined: one server alone. */
+  readonly natsUrls: readonly URL[] | undefined;
+  /** Name of this server. */
+  readonly nodeName: string;
+}
+
 /** The other servers of the database, as this one reaches them. A single server is a cluster of one. */
 export interface Cluster {
   readonly bus: Bus;
@@ -25,9 +31,12 @@ export interface Cluster {
   close(): Promise<void>;
 }
 
-export async function openCluster(dependencies: ClusterDependencies, config: ServerConfig): Promise<Cluster> {
+export async function openCluster(
+  dependencies: ClusterDependencies,
+  settings: ClusterSettings,
+): Promise<Cluster> {
   const { database, node, faults } = dependencies;
-  const bus = await openBus(dependencies, config);
+  const bus = await openBus(dependencies, settings);
   const peers = new Peers({ bus, nodeId: node.id, listOthers: () => node.listOthers() });
   const invalidations = new CacheInvalidations({ database, peers, faults });
   const close = async (): Promise<void> => {
@@ -39,7 +48,7 @@ export async function openCluster(dependencies: ClusterDependencies, config: Ser
 
 async function openBus(
   { database, log }: ClusterDependencies,
-  { natsUrls, nodeName }: ServerConfig,
+  { natsUrls, nodeName }: ClusterSettings,
 ): Promise<Bus> {
   if (natsUrls === undefined) return new InProcessNetwork().join();
   const prefix = `phalanx.${await readInstallation(database)}`;
