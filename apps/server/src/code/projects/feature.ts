@@ -25,14 +25,6 @@ import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
 import { hourMs, minuteMs } from '../../kernel/durations.ts';
 
-interface ProjectDependencies {
-  compiler: ServiceParts['compiler'];
-  parameters: ServiceParts['parameters'];
-  /** Called after a project is gone. */
-  onDeleted: (projectId: string) => Promise<void>;
-  onSaved: NoteSaved;
-}
-
 export interface Projects {
   readonly access: ProjectAccess;
   readonly services: SharedServices;
@@ -103,6 +95,14 @@ async function openRepositories(
   });
   app.addHook('onClose', () => repositories.close());
   return repositories;
+}
+
+interface ProjectDependencies {
+  compiler: ServiceParts['compiler'];
+  parameters: ServiceParts['parameters'];
+  /** Called after a project is gone. */
+  onDeleted: (projectId: string) => Promise<void>;
+  onSaved: NoteSaved;
 }
 
 /** Opens projects and their repositories. Throws a `SettingError` when there is no usable git. */

@@ -31,17 +31,6 @@ interface OriginRun {
   readonly commit: string | null;
 }
 
-interface Options {
-  store: RecordStore;
-  access: AutomationAccess;
-  findRun: (runId: string) => Promise<OriginRun | undefined>;
-  fleet: Fleet;
-  clock: Clock;
-  log: Logger;
-  limits: RetentionLimits;
-  changes: RecordChanges;
-}
-
 /** Direct code has no name of its own. */
 const directName = 'Direct code';
 /** Maximum that a record's time may be ahead: a host's clock follows the service's, but not to the millisecond. */
@@ -59,6 +48,17 @@ function timeProblem(id: string, nowMs: number): string | undefined {
 function screensProblem({ screens }: RecordReport): string | undefined {
   const ids = new Set(screens.map((screen) => screen.screen_id.toLowerCase()));
   return ids.size === screens.length ? undefined : 'two of its screens have one ID';
+}
+
+interface Options {
+  store: RecordStore;
+  access: AutomationAccess;
+  findRun: (runId: string) => Promise<OriginRun | undefined>;
+  fleet: Fleet;
+  clock: Clock;
+  log: Logger;
+  limits: RetentionLimits;
+  changes: RecordChanges;
 }
 
 /** Takes in the records that hosts tell of. */

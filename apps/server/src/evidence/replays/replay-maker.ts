@@ -27,21 +27,6 @@ import type { SequenceReplays } from './sequence-replays.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
 import { type Attempt, noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 
-interface Options {
-  keptScreens: KeptScreens;
-  store: ReplayStore;
-  hosts: ReplayHosts;
-  preparation: Pick<LaunchPreparation, 'bundle' | 'checkParameters'>;
-  projectServices: DraftDesk;
-  sequences: SequenceReplays;
-  /** Lists the users whose hosts may see the screens of a project. */
-  listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
-  changes: ReplayChanges;
-  clock: Clock;
-  /** Interval of the look for a host by a replay that nobody has asked for. */
-  hostLookMs: number;
-}
-
 /** Lease of a replay, longer than one of its steps: a server that is killed keeps others from it for this time. */
 export const claimMs = 45_000;
 const screensPerStep = 50;
@@ -75,6 +60,21 @@ function problemOf(error: unknown, { cause }: StoredReplay): string {
 /** A replay that goes on until this server stops. */
 interface Making extends Attempt {
   readonly signal: AbortSignal;
+}
+
+interface Options {
+  keptScreens: KeptScreens;
+  store: ReplayStore;
+  hosts: ReplayHosts;
+  preparation: Pick<LaunchPreparation, 'bundle' | 'checkParameters'>;
+  projectServices: DraftDesk;
+  sequences: SequenceReplays;
+  /** Lists the users whose hosts may see the screens of a project. */
+  listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  changes: ReplayChanges;
+  clock: Clock;
+  /** Interval of the look for a host by a replay that nobody has asked for. */
+  hostLookMs: number;
 }
 
 /** Makes replays. */

@@ -9,13 +9,6 @@ import { IncreasingIds } from '../../kernel/uuid-v7.ts';
 import { Recurrences } from './recurrences.ts';
 import type { AuditStore, StoredEntry } from './store.ts';
 
-interface Options {
-  store: AuditStore;
-  commits: GroupCommit;
-  clock: Clock;
-  faults: FaultMonitor;
-}
-
 type NewEntry = Omit<StoredEntry, 'id' | 'count'>;
 
 interface Noted {
@@ -73,6 +66,13 @@ const notedOf = (auditEvent: AuditEvent, outcome: AuditOutcome, code: ErrorCode 
   },
   readers: auditEvent.concerned,
 });
+
+interface Options {
+  store: AuditStore;
+  commits: GroupCommit;
+  clock: Clock;
+  faults: FaultMonitor;
+}
 
 /**
  * Log of actions with user, token and address. Entries are added, and deleted when they are old; none is changed.

@@ -16,11 +16,6 @@ export interface PartKey extends CaptureKey<PartKind> {
   readonly userId: string;
 }
 
-interface Options {
-  store: FilmStore;
-  findRunOfHost: FindRunOfHost;
-}
-
 export const kindOfPart = ({ ended_at }: { ended_at?: number | null }): PartKind =>
   ended_at === undefined || ended_at === null ? 'picture' : 'video';
 
@@ -42,6 +37,11 @@ export function filmView(parts: readonly StoredPart[]): { pictures: FilmPicture[
     else film.pictures.push({ ...about, taken_at, ...(no_video !== null && { no_video }) });
   }
   return film;
+}
+
+interface Options {
+  store: FilmStore;
+  findRunOfHost: FindRunOfHost;
 }
 
 /** Creates the notes about parts of films that `Uploads` reads and writes. */

@@ -17,9 +17,9 @@ const phoneFailures: ReadonlySet<string> = new Set([
 
 type EndedRun = Pick<StoredRun, 'status' | 'outcome' | 'error_code' | 'started_at'>;
 
-/** Judges a run that has ended: whether it did what it should, and else why not. */
 export type Verdict = 'completed' | 'cancelled' | RetryReason;
 
+/** Judges a run that has ended: whether it did what it should, and else why not. */
 export function verdictOf({ status, outcome, error_code, started_at }: EndedRun): Verdict {
   if (status === 'lost') return 'lost';
   if (status === 'timed_out' || outcome === 'timed_out') return 'timeout';

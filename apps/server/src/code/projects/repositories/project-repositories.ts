@@ -22,20 +22,6 @@ import { Upkeep } from './upkeep.ts';
 
 export type { LoggedPack } from '../packs/pack-log-store.ts';
 
-interface RepositoriesOptions {
-  git: GitProgram;
-  /** Folder of the repositories that git works on. Its content can be made again. */
-  cacheFolder: string;
-  store: PackLogStore;
-  large: LargePacks;
-  clock: Clock;
-  log: Logger;
-  /** Called with the size of a project after its log was packed anew. */
-  onTidied?: (id: string, bytes: number) => Promise<void>;
-  /** Called in the transaction of each change of files or commits. */
-  onSaved?: NoteSaved | undefined;
-}
-
 type Read<Result> = (repository: GitRepository, state: SavedState) => Promise<Result>;
 type Write<Result> = (draft: Draft, change: Change) => Promise<Result>;
 
@@ -60,6 +46,20 @@ const maxPacks = 200;
 /** Limit of the size of all packs after the first one. */
 const maxLaterBytes = 64 * 1024 * 1024;
 
+interface Options {
+  git: GitProgram;
+  /** Folder of the repositories that git works on. Its content can be made again. */
+  cacheFolder: string;
+  store: PackLogStore;
+  large: LargePacks;
+  clock: Clock;
+  log: Logger;
+  /** Called with the size of a project after its log was packed anew. */
+  onTidied?: (id: string, bytes: number) => Promise<void>;
+  /** Called in the transaction of each change of files or commits. */
+  onSaved?: NoteSaved | undefined;
+}
+
 /** Repositories of all projects, from the first change to the deletion. Decides who may use one when. */
 export class ProjectRepositories {
   readonly git: GitProgram;
@@ -75,7 +75,7 @@ export class ProjectRepositories {
   readonly #upkeep: Upkeep;
   readonly #follower: CacheFollower;
 
-  constructor({ git, cacheFolder, store, large, clock, log, onTidied, onSaved }: RepositoriesOptions) {
+  constructor({ git, cacheFolder, store, large, clock, log, onTidied, onSaved }: Options) {
     this.git = git;
     this.#onSaved = onSaved;
     this.#store = store;

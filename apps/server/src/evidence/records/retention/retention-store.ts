@@ -15,11 +15,6 @@ export interface RetentionLimits {
   others: number;
 }
 
-export interface RetentionOptions {
-  limits: RetentionLimits;
-  nowMs: number;
-}
-
 /** One group of records that are kept by one limit. */
 type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
@@ -66,6 +61,11 @@ async function takeDoomed(
     .forUpdate()
     .execute();
   return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
+}
+
+export interface RetentionOptions {
+  limits: RetentionLimits;
+  nowMs: number;
 }
 
 /** Deletes records of a group beyond its limit, oldest first, unless they are protected. Returns how many went. */

@@ -19,14 +19,6 @@ const maxHeapMb = 192;
 const watchMs = 20;
 const checkBudget = { processorMs: 100 };
 
-interface Options {
-  readonly turns: Turns;
-  /** Confinement of the processes that read schemas. */
-  readonly confinement: Confinement;
-  /** Processor time to compile a schema, once; from then on it is warm. Default 2,000. */
-  readonly compileMs?: number;
-}
-
 interface Question {
   readonly hash: string;
   readonly schema: string;
@@ -49,6 +41,14 @@ const endProblems: Record<EndReason, string> = {
   crashed: 'the process that checked against it crashed; simplify it',
   not_started: '',
 };
+
+interface Options {
+  readonly turns: Turns;
+  /** Confinement of the processes that read schemas. */
+  readonly confinement: Confinement;
+  /** Processor time to compile a schema, once; from then on it is warm. Default 2,000. */
+  readonly compileMs?: number;
+}
 
 /** Checks the parameters of launches against the schemas of their projects, in processes that the system confines. */
 export class ParameterChecker {
