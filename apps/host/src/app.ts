@@ -45,7 +45,7 @@ export interface HostOverrides {
   log?: Logger;
   logLimits?: Partial<LogLimits>;
   recordLimits?: Partial<RecordLimits>;
-  /** Default: what this machine offers. */
+  /** Default: the confinement that this machine offers. */
   confinement?: Confinement;
   /** Default `hostTimings`. */
   timings?: Partial<HostTimings>;

@@ -21,7 +21,7 @@ export function lowerPriority(pid: number): void {
 /** Any other process is in the session of the service. */
 function leadsSession(pid: number): boolean {
   try {
-    // The name in brackets may have anything in it: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // The name in brackets may contain any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return Number(fields?.[3]) === pid;
   } catch {

@@ -134,7 +134,7 @@ const unusable = (problem: string, cause?: unknown): SettingError =>
   });
 
 interface Holding {
-  /** Default: what this machine offers. */
+  /** Default: the confinement that this machine offers. */
   readonly confinement?: Confinement;
   /** Memory of one command, in bytes. Default 1 GiB. */
   readonly maxDataBytes?: number;

@@ -49,7 +49,7 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
      * phone gives it its ID. Throws `EpochOver`.
      */
     async report(devices: readonly DescribedDevice[], terms: Terms): Promise<Reported> {
-      // Sorted in one order, so that no two transactions wait for each other.
+      // Sort them, so that concurrent transactions lock in the same order.
       const rows = devices.map((device) => ({ ...device, id: uuidv7(), epoch: terms.epoch }));
       const sorted = rows.toSorted((one, other) => (one.identity < other.identity ? -1 : 1));
       const all: Reported = { stored: [], refused: 0, waiting: [] };

@@ -1,7 +1,7 @@
 interface Options<Item> {
-  /** Maximum number of kinds of a group that are told apart. */
+  /** Maximum number of kinds of a group that are counted separately. */
   maxKinds: number;
-  /** Returns the item that stands for all kinds beyond these. */
+  /** Returns the item under which all further kinds are counted. */
   collapse: (item: Item) => Item;
   write: (item: Item, count: number) => void;
 }

@@ -20,7 +20,7 @@ export interface CaptureKey<Kind extends BlobKind = BlobKind> {
   readonly kind: Kind;
 }
 
-/** A body that has arrived whole and that no reader sees yet. One of the two must be called, once. */
+/** Body that has been received, and that no reader sees yet. Call one of the two methods, once. */
 export interface ReceivedCapture {
   /** Size as it is stored, in bytes. */
   readonly sizeBytes: number;
@@ -65,7 +65,7 @@ export class Captures {
     this.#blobs = blobs;
   }
 
-  /** Takes in a body to its end. Throws the error of the body or of the disk; then nothing is left of it. */
+  /** Receives a body to its end. Throws the error of the body or of the disk, and then keeps nothing of it. */
   async receive(key: CaptureKey, body: Pieces): Promise<ReceivedCapture> {
     const isTree = key.kind === 'tree';
     const received = await this.#blobs.receive(isTree ? packTree(body) : body);

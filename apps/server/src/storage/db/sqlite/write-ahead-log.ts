@@ -2,10 +2,10 @@ import { close, fdatasync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type Database from 'better-sqlite3';
 
-/** Value of `PRAGMA synchronous` where nothing has to outlive a loss of power. */
+/** Value of `PRAGMA synchronous` for a database that need not outlive a loss of power. */
 const off = 0;
 
-/** The file that commits are appended to. */
+/** Write-ahead log, to which commits are appended. */
 export class WriteAheadLog {
   readonly #sqlite: Database.Database;
   #descriptor: number | undefined;
@@ -16,7 +16,7 @@ export class WriteAheadLog {
 
   async sync(): Promise<void> {
     if (this.#sqlite.pragma('synchronous', { simple: true }) === off) return;
-    // The first commit has made it, and it stays the same file for as long as the database is open.
+    // The first commit has created the file, which stays the same for as long as the database is open.
     this.#descriptor ??= openSync(`${this.#sqlite.name}-wal`, 'r+');
     await promisify(fdatasync)(this.#descriptor);
   }

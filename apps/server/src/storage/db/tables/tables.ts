@@ -119,7 +119,7 @@ interface TokenTable {
   hash: string;
   scopes: Json;
   project_ids: Json | null;
-  /** The only phones that it reaches; null: all of its user. */
+  /** Selector of the only phones that the token reaches; null: all of its user. */
   selector: string | null;
   max_phones: number | null;
   apps: Json | null;
