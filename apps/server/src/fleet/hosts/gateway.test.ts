@@ -336,7 +336,7 @@ describe('a screenshot', () => {
     const answers = [
       ['screen', 'x'.repeat(hostQuestions.screen.maxAnswerBytes), 'more than 4194304 bytes'],
       ['screen', `{"tree":[${'{},'.repeat(50_000)}{}]}`, 'more than 40010 objects'],
-      ['screen', '{"captured_at":1', 'something else'],
+      ['screen', '{"captured_at":1', 'unexpected answer'],
     ] as const;
     for (const [type, answer, reason] of answers) {
       const asked = host.waitFor(type);

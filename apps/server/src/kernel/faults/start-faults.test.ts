@@ -115,7 +115,7 @@ describe('a start says in one line that its database', () => {
       new DatabaseSync(process.argv[1]).exec('BEGIN EXCLUSIVE'); console.log('locked'); setInterval(() => {}, 1000);`;
     const other = spawn(process.execPath, ['-e', script, file], { stdio: ['ignore', 'pipe', 'ignore'] });
     await once(other.stdout, 'data');
-    await expectRefusal({}, /^Another server uses the database/);
+    await expectRefusal({}, /is in use by another server\./);
     other.kill('SIGKILL');
   });
 });

@@ -62,7 +62,7 @@ it('a data folder is whole while its server works in it', async () => {
 });
 
 it('an archive is never written over, and a backup leaves nothing else', async () => {
-  await expect(backUp(placeOf(server.dataDir), archive)).rejects.toThrow(/is there already/);
+  await expect(backUp(placeOf(server.dataDir), archive)).rejects.toThrow(/already exists/);
   expect(await readdir(server.dataDir)).not.toContain('backup');
   expect((await readdir(folder)).filter((name) => name.includes('partial'))).toEqual([]);
 });
@@ -102,7 +102,7 @@ it.each([
   );
   await expect(access(dataDir)).rejects.toThrow('ENOENT');
   await mkdir(dataDir);
-  await expect(restore(damaged, dataDir)).rejects.toThrow(/is no whole backup/);
+  await expect(restore(damaged, dataDir)).rejects.toThrow(/is not a complete backup/);
   expect(await readdir(dataDir)).toEqual([]);
 });
 
