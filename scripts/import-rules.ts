@@ -121,6 +121,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     instead: 'declare the few settings that it takes, and let the Context hand them in',
     isBrokenBy: ({ from, to }) =>
       !from.isTest &&
+      from.path.startsWith('apps/server/src/') &&
       roomOf(from) !== undefined &&
       from.path !== CONTEXT &&
       to.kind === 'ours' &&

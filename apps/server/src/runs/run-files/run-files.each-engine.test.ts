@@ -177,7 +177,8 @@ describe('a file of a run', () => {
     const together = await Promise.all(['a', 'b', 'c', 'd'].map((name) => put('x', { name })));
     const codes = together.map(({ status, body }) => body['code'] ?? status);
     const full = 'too_many_run_files';
-    expect(codes.toSorted()).toEqual([200, full, full, full]);
+    expect(codes).toContain(200);
+    expect(codes.filter((code) => code === full)).toHaveLength(3);
     expect((await put('x', { name: 'more' })).body['code']).toBe(full);
     expect(filesOf(await list())).toHaveLength(maxRunFiles);
   });
