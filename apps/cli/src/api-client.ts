@@ -4,6 +4,7 @@ import {
   Transport,
   type Inputs as AnyInputs,
 } from '@phalanx/client/transport';
+import { operationsOf, type Operations } from '@phalanx/client/operations';
 import { type ReplyOf, type RouteContract, maxPageLimit } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
 
@@ -27,14 +28,17 @@ export { ServiceError as ApiRefusal } from '@phalanx/client/transport';
 
 /** Calls the API of a service with a token, by contract, and says in the words of a command why nothing came. */
 export class ApiClient {
+  /** The same calls by name, whose failures `explain` puts into words. */
+  readonly operations: Operations;
   readonly #url: string;
   readonly #transport: Transport;
 
   /** Without a token for what anybody may ask. */
   constructor(url: string, token?: string) {
     this.#url = url;
-    // A command that waits says so, in `follow/follow-runs.ts`; the others fail at once.
+    // A command that waits says so, in `follow/follow-to-end.ts`; the others fail at once.
     this.#transport = new Transport({ url, token, retryForMs: 0 });
+    this.operations = operationsOf(this.#transport);
   }
 
   /** Throws an `ApiRefusal` when the service says no, and `ServerUnreachable` when nothing of a service answers. */
@@ -68,17 +72,31 @@ export class ApiClient {
     return response.body ?? new ReadableStream();
   }
 
+  /** Passes on what the client gives, with its failures in the words of a command. */
+  async *explained<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item, void, undefined> {
+    try {
+      yield* items;
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  /** A failure of the client in the words of a command. */
+  explain(error: unknown): Error {
+    if (error instanceof ServiceUnreachable) return unreachable(this.#url, error.cause ?? error);
+    if (!(error instanceof NotTheService)) return error instanceof Error ? error : new Error(String(error));
+    return new ServerUnreachable(
+      error.status >= 300 && error.status < 400
+        ? `The server at ${this.#url} sends callers to ${error.location ?? 'elsewhere'}: give that address with --server-url or PHALANX_SERVER_URL.`
+        : `What answers at ${this.#url} is not a Phalanx server (HTTP status ${error.status}): check the address.`,
+    );
+  }
+
   async #explain<Result>(asking: Promise<Result>): Promise<Result> {
     try {
       return await asking;
     } catch (error) {
-      if (error instanceof ServiceUnreachable) throw unreachable(this.#url, error.cause);
-      if (!(error instanceof NotTheService)) throw error;
-      throw new ServerUnreachable(
-        error.status >= 300 && error.status < 400
-          ? `The server at ${this.#url} sends callers to ${error.location ?? 'elsewhere'}: give that address with --server-url or PHALANX_SERVER_URL.`
-          : `What answers at ${this.#url} is not a Phalanx server (HTTP status ${error.status}): check the address.`,
-      );
+      throw this.explain(error);
     }
   }
 }

@@ -5,7 +5,7 @@ import { operationsOf, type Operations } from './operations.ts';
 import { randomUuid } from './random-uuid.ts';
 import { RunHandle } from './run.ts';
 import { type FileToSend, sendFile } from './send-file.ts';
-import type { FollowedEvent } from './followed-state.ts';
+import type { FollowedEvent } from './event-stream.ts';
 
 export interface LaunchInputs {
   /** Parameters that the code reads as `agent.arguments.automationParameters`. */

@@ -1,58 +1,87 @@
-import type { ServiceEvent } from '@phalanx/protocol';
-import { createParser } from 'eventsource-parser';
-
-import { isPassing, ServiceError, ServiceUnreachable } from './transport.ts';
-import { pause } from './pause.ts';
+import { enduring } from './enduring.ts';
+import {
+  followedTypes,
+  Link,
+  openEventStream,
+  type EventStream,
+  type FollowedEvent,
+} from './event-stream.ts';
+import { FollowedState, type Followed } from './followed-state.ts';
 import type { Operations } from './operations.ts';
-import { enduring } from './run.ts';
-import { FollowedState, type Followed, type FollowedEvent } from './followed-state.ts';
+import { pause } from './pause.ts';
+import { isPassing } from './transport.ts';
 
 export interface EventOptions extends Followed {
   readonly signal?: AbortSignal;
 }
 
-const followedTypes = ['device', 'run', 'log'] as const satisfies readonly FollowedEvent['type'][];
+export type ConnectionUpdate =
+  /** Everything up to now was handed out, and what changes comes as it happens. */
+  | { readonly type: 'live' }
+  /** The service does not answer; the following goes on when it does. */
+  | { readonly type: 'away'; readonly error: Error };
+
+export type EventUpdates = AsyncGenerator<FollowedEvent | ConnectionUpdate, void, undefined>;
 
 const retryMs = 500;
-/** The service sends something at least every 15 s; a cut far away closes nothing. */
-const silenceMs = 40_000;
-
-type Events = AsyncGenerator<FollowedEvent, void, undefined>;
 
 /**
  * Resolves when the following has begun; gives what changes from then on. After a break it first gives what has changed
  * meanwhile: each device and each run as it is, and every entry of the logs. Nothing comes twice.
  */
-export async function followEvents(api: Operations, options: EventOptions = {}): Promise<Events> {
+export async function followEvents(api: Operations, options: EventOptions = {}): Promise<EventStream> {
+  return eventsOf(await followConnection(api, options));
+}
+
+async function* eventsOf(updates: EventUpdates): EventStream {
+  for await (const update of updates) if (update.type !== 'live' && update.type !== 'away') yield update;
+}
+
+/** The same, and says when the connection breaks and when it is back. */
+export async function followConnection(api: Operations, options: EventOptions = {}): Promise<EventUpdates> {
+  return follow(api, options, await enduring(() => begin(api, options), options.signal));
+}
+
+interface Connected {
+  readonly link: Link;
+  readonly stream: EventStream;
+  readonly state: FollowedState;
+}
+
+async function begin(api: Operations, options: EventOptions): Promise<Connected> {
   const state = new FollowedState(api, options);
   const link = new Link(options.signal);
   try {
     const stream = await openStream(api, options, link.signal);
     // Read the state after the stream is open, which then brings every change since.
     await state.begin(link.signal);
-    return follow(api, options, state, { link, stream });
+    return { link, stream, state };
   } catch (error) {
     link.end();
     throw error;
   }
 }
 
-async function* follow(
-  api: Operations,
-  options: EventOptions,
-  state: FollowedState,
-  first: { link: Link; stream: Events },
-): Events {
-  for (let { link, stream } = first; ; await pause(retryMs, options.signal)) {
+async function* follow(api: Operations, options: EventOptions, first: Connected): EventUpdates {
+  const { state } = first;
+  for (let { link } = first, updates = live(first.stream, state); ;) {
+    let isLive = false;
     try {
-      for await (const event of stream) yield* state.news(event);
+      for await (const update of updates) {
+        isLive ||= update.type === 'live';
+        yield update;
+      }
     } catch (error) {
-      throwUnlessPassing(error, options.signal);
+      options.signal?.throwIfAborted();
+      if (!(error instanceof Error) || !isPassing(error)) throw error;
+      // A connection that worked is first opened again.
+      if (!isLive) yield { type: 'away', error };
     } finally {
       link.end();
     }
+    await pause(retryMs, options.signal);
     link = new Link(options.signal);
-    stream = reopened(api, options, state, link.signal);
+    updates = reopened(api, options, state, link.signal);
   }
 }
 
@@ -62,83 +91,21 @@ async function* reopened(
   options: EventOptions,
   state: FollowedState,
   signal: AbortSignal,
-): Events {
+): EventUpdates {
   const stream = await openStream(api, options, signal);
-  yield* state.missed(signal);
-  yield* stream;
+  for await (const event of state.missed(signal)) yield* state.news(event);
+  yield* live(stream, state);
 }
 
-function throwUnlessPassing(error: unknown, signal: AbortSignal | undefined): void {
-  signal?.throwIfAborted();
-  if (error instanceof ServiceError && !isPassing(error)) throw error;
+async function* live(stream: EventStream, state: FollowedState): EventUpdates {
+  yield { type: 'live' };
+  for await (const event of stream) yield* state.news(event);
 }
 
-/** One connection; its reader may end it. */
-class Link {
-  readonly #end = new AbortController();
-  readonly signal: AbortSignal;
-
-  constructor(signal: AbortSignal | undefined) {
-    this.signal = signal === undefined ? this.#end.signal : AbortSignal.any([signal, this.#end.signal]);
-  }
-
-  end(): void {
-    this.#end.abort();
-  }
-}
-
-async function openStream(
+/** Run events are always asked for: after a break, they alone tell which runs may have more log entries. */
+const openStream = (
   api: Operations,
-  { deviceId, automationId, types = followedTypes }: EventOptions,
+  { types = followedTypes, deviceId, automationId }: EventOptions,
   signal: AbortSignal,
-): Promise<Events> {
-  const query = {
-    // Run events are always asked for: after a break, they alone tell which runs may have more log entries.
-    types: [...new Set([...types, 'run'])].join(','),
-    ...(deviceId === undefined ? {} : { device_id: deviceId }),
-    ...(automationId === undefined ? {} : { automation_id: automationId }),
-  };
-  const response = await enduring(() => api.events({ query }, { signal }), signal);
-  return readStream(response);
-}
-
-async function* readStream(response: Response): Events {
-  const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
-  const decoder = new TextDecoder();
-  const ready: FollowedEvent[] = [];
-  const parser = createParser({
-    onEvent({ event, data }) {
-      const parsed: unknown = JSON.parse(data);
-      if (event === 'error') throw new ServiceUnreachable('The service has ended the stream of events.');
-      // The service writes events by the same contract.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const received = { type: event, ...(parsed as object) } as ServiceEvent;
-      if (isFollowed(received)) ready.push(received);
-    },
-  });
-  try {
-    for (;;) {
-      const { done, value } = await withinSilence(reader.read());
-      if (done) return;
-      parser.feed(decoder.decode(value, { stream: true }));
-      yield* ready.splice(0);
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
-}
-
-const isFollowed = (event: ServiceEvent): event is FollowedEvent =>
-  followedTypes.some((type) => type === event.type);
-
-async function withinSilence<Result>(reading: Promise<Result>): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ServiceUnreachable('The stream of events is silent.')), silenceMs);
-  });
-  try {
-    return await Promise.race([reading, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+): Promise<EventStream> =>
+  openEventStream(api, { types: [...new Set([...types, 'run' as const])], deviceId, automationId }, signal);

@@ -1,10 +1,7 @@
-import type { Device, ListedRun, LogEntry, Run, ServiceEvent } from '@phalanx/protocol';
+import type { Device, ListedRun, LogEntry, Run } from '@phalanx/protocol';
 
+import type { FollowedEvent } from './event-stream.ts';
 import type { Operations } from './operations.ts';
-import { enduring } from './run.ts';
-
-/** Events of what can be read again after a break. */
-export type FollowedEvent = Extract<ServiceEvent, { type: 'device' | 'run' | 'log' }>;
 
 export interface Followed {
   readonly deviceId?: string;
@@ -56,16 +53,15 @@ export class FollowedState {
     for (const run of runs) this.#noteRun(run);
     if (!this.wants('log')) return;
     for (const { run_id: id } of runs) {
-      const ask = (): Promise<{ logs: LogEntry[] }> =>
-        this.#api.runLogs({ params: { id }, query: { last: 1 } }, { signal });
-      for (const entry of (await enduring(ask, signal)).logs) this.#noteEntry(entry);
+      const { logs } = await this.#api.runLogs({ params: { id }, query: { last: 1 } }, { signal });
+      for (const entry of logs) this.#noteEntry(entry);
     }
   }
 
   /** By the service's clock; without any run there is no need of one. */
   async #noteNewest(signal: AbortSignal): Promise<void> {
-    const ask = () => this.#api.listRuns({ query: { ...this.#filter(), limit: 1 } }, { signal });
-    const [newest] = (await enduring(ask, signal)).runs;
+    const { runs } = await this.#api.listRuns({ query: { ...this.#filter(), limit: 1 } }, { signal });
+    const [newest] = runs;
     this.#newestMs = newest?.created_at ?? 0;
   }
 
@@ -134,9 +130,7 @@ export class FollowedState {
   ): AsyncGenerator<FollowedEvent, void, undefined> {
     for (let from = this.#entries.get(id); ;) {
       const query = from === undefined ? {} : { from };
-      const ask = (): Promise<{ logs: LogEntry[] }> =>
-        this.#api.runLogs({ params: { id }, query }, { signal });
-      const { logs } = await enduring(ask, signal);
+      const { logs }: { logs: LogEntry[] } = await this.#api.runLogs({ params: { id }, query }, { signal });
       if (logs.length === 0) return;
       from = logs.at(-1)?.id;
       yield { type: 'log', device_id: deviceId, logs };
@@ -148,7 +142,7 @@ export class FollowedState {
     const found = await this.#allPages(async (page) => {
       const { devices, next_cursor: next } = await this.#api.listDevices({ query: page }, { signal });
       return { rows: devices, next };
-    }, signal);
+    });
     return found.filter(({ device_id: id }) => wanted === undefined || id === wanted);
   }
 
@@ -167,7 +161,7 @@ export class FollowedState {
       for (const run of await this.#allPages(async (page) => {
         const reply = await this.#api.listRuns({ query: { ...filter, ...query, ...page } }, { signal });
         return { rows: reply.runs, next: reply.next_cursor };
-      }, signal))
+      }))
         found.set(run.run_id, asInEvents(run));
     return [...found.values()].toSorted((one, other) => one.created_at - other.created_at);
   }
@@ -182,12 +176,10 @@ export class FollowedState {
 
   async #allPages<Row>(
     readPage: (page: { cursor?: string }) => Promise<{ rows: Row[]; next: string | null }>,
-    signal: AbortSignal,
   ): Promise<Row[]> {
     const all: Row[] = [];
     for (let page: { cursor?: string } = {}; ;) {
-      const asked = page;
-      const { rows, next } = await enduring(() => readPage(asked), signal);
+      const { rows, next } = await readPage(page);
       all.push(...rows);
       if (next === null) return all;
       page = { cursor: next };

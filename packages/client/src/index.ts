@@ -5,5 +5,5 @@ export { isPassing, NotTheService, ServiceError, ServiceUnreachable } from './tr
 export type { Operations } from './operations.ts';
 export type { FileToSend } from './send-file.ts';
 export { RunHandle, type FollowOptions } from './run.ts';
-export type { FollowedEvent } from './followed-state.ts';
+export type { FollowedEvent } from './event-stream.ts';
 export type { CallOptions, TransportOptions } from './transport.ts';

@@ -142,6 +142,8 @@ function pauseBefore(error: unknown, isRepeatable: boolean, defaultMs: number): 
   if (!isPassing(error)) return undefined;
   const isRefused = error instanceof ServiceError && (error.status === 429 || undone.includes(error.code));
   if (!isRefused && !isRepeatable) return undefined;
+  // Streams are held for as long as somebody reads them.
+  if (error instanceof ServiceError && error.code === 'too_many_streams') return undefined;
   // A full disk is emptied by people.
   if (error instanceof ServiceError && [500, 507].includes(error.status)) return undefined;
   // Callers that were refused together do not come back together.

@@ -1,4 +1,4 @@
-import type { FollowedRun } from './follow-runs.ts';
+import type { FollowedRun } from './follow-to-end.ts';
 
 /** The page of all runs has the others. */
 const maxAddresses = 10;

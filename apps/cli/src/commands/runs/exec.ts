@@ -8,14 +8,8 @@ import type { Command } from 'commander';
 import { ApiRefusal, type ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, exitCodesHelp, usageError } from '../../exit-codes.ts';
-import {
-  addFollowOptions,
-  follows,
-  type FollowFlags,
-  showRuns,
-  type FollowedRun,
-  startedRuns,
-} from '../../follow/follow-runs.ts';
+import { startedRuns, type FollowedRun } from '../../follow/follow-to-end.ts';
+import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
 import { inParallel } from '../../in-parallel.ts';
 import {
   addPlaceOptions,

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isEnded, runRoutes, type LogEntry, type Run, logRoutes } from '@phalanx/protocol';
+import { followConnection } from '@phalanx/client/events';
+import { logRoutes, runRoutes, type LogEntry } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { Endurance, drain, drainEnded, type LogPages } from '../../follow/follow-runs.ts';
+import { Absence } from '../../follow/absence.ts';
+import { followToEnd } from '../../follow/follow-to-end.ts';
 import { findNewestRuns, getRunId } from '../../follow/find-runs.ts';
 import { unlessInterrupted } from '../../until-signal.ts';
 import { deviceIdOf, listDevices, getAutomationId } from '../../launch/find-by-name.ts';
@@ -19,8 +20,6 @@ interface Flags extends ConnectionFlags {
   json?: true;
   run?: string;
 }
-
-const pauseMs = 300;
 
 /** `phalanx logs`: what an automation has logged on a device. */
 export function addLogsCommand(program: Command): void {
@@ -81,36 +80,22 @@ function printEntries(entries: readonly LogEntry[], json: boolean): void {
 }
 
 async function read(api: ApiClient, source: LogSource, flags: Flags): Promise<void> {
-  const endurance = new Endurance();
-  const cursor = new LogCursor(api, source, flags.from);
-  let count = 0;
-  const print = (entries: readonly LogEntry[]): void => {
-    count += entries.length;
-    printEntries(entries, flags.json === true);
-  };
-  if (!flags.follow && !flags.followForever) {
-    // Nobody waits for what is not followed: a server that is away is an error here.
-    for (let page = await cursor.readPage(); page.length > 0; page = await cursor.readPage()) print(page);
-    if (count === 0) notice('No lines in the last 10 minutes.');
+  const print = (entries: readonly LogEntry[]): void => printEntries(entries, flags.json === true);
+  if (flags.followForever) return followForever(api, source, flags.from, print);
+  const last = await readKept(api, source, flags.from, print);
+  if (!flags.follow) {
+    if (last === flags.from) notice('No lines in the last 10 minutes.');
     return;
   }
-  for (;;) {
-    const run = await endurance.call(() => newestRun(api, source));
-    await drain(endurance, cursor, print);
-    if (!flags.followForever && (run === undefined || isEnded(run.status))) {
-      if (run !== undefined) await drainEnded(endurance, cursor, print);
-      return noteEnd(run);
-    }
-    await sleep(pauseMs);
-  }
-}
-
-async function newestRun(api: ApiClient, { deviceId, automationId }: LogSource): Promise<Run | undefined> {
-  return (await findNewestRuns(api, automationId, [deviceId]))[0];
-}
-
-function noteEnd(run: Run | undefined): void {
-  notice(run === undefined ? 'It has not run on this device.' : `The run ${describeEnd(run)}.`);
+  const [run] = await findNewestRuns(api, source.automationId, [source.deviceId]);
+  if (run === undefined) return notice('It has not run on this device.');
+  const followed = { runId: run.run_id, deviceId: run.device_id };
+  const listener = {
+    onEntries: (_: string, entries: readonly LogEntry[]) => print(entries),
+    onEnd: () => undefined,
+  };
+  const [ended] = await followToEnd(api, { runs: [followed], from: last }, listener);
+  if (ended !== undefined) notice(`The run ${describeEnd(ended)}.`);
 }
 
 interface LogSource {
@@ -118,23 +103,45 @@ interface LogSource {
   automationId: string;
 }
 
-/** A place in the log of an automation on a device. */
-class LogCursor implements LogPages {
-  readonly #source: LogSource;
-  readonly #api: ApiClient;
-  #from: string | undefined;
+type Print = (entries: readonly LogEntry[]) => void;
 
-  constructor(api: ApiClient, source: LogSource, from?: string) {
-    this.#api = api;
-    this.#source = source;
-    this.#from = from;
+/** Prints what the last ten minutes have after entry `from`. Returns the ID of the last entry. */
+async function readKept(
+  api: ApiClient,
+  { deviceId, automationId }: LogSource,
+  from: string | undefined,
+  print: Print,
+): Promise<string | undefined> {
+  for (let last = from; ;) {
+    const body = {
+      device_id: deviceId,
+      automation_ids: [automationId],
+      ...(last === undefined ? {} : { from: last }),
+    };
+    const { logs }: Reply<typeof logRoutes.read> = await api.call(logRoutes.read, { body });
+    if (logs.length === 0) return last;
+    print(logs);
+    last = logs.at(-1)?.id;
   }
+}
 
-  async readPage(): Promise<LogEntry[]> {
-    const body = { device_id: this.#source.deviceId, automation_ids: [this.#source.automationId] };
-    const from = this.#from === undefined ? {} : { from: this.#from };
-    const { logs } = await this.#api.call(logRoutes.read, { body: { ...body, ...from } });
-    this.#from = logs.at(-1)?.id ?? this.#from;
-    return logs;
+/** Prints the lines of each run, from those of the last ten minutes on. */
+async function followForever(
+  api: ApiClient,
+  source: LogSource,
+  from: string | undefined,
+  print: Print,
+): Promise<void> {
+  const absence = new Absence();
+  // Before the kept lines are read: what comes after them comes by the events.
+  const updates = await followConnection(api.operations, {
+    ...source,
+    types: ['log'],
+  });
+  const last = await readKept(api, source, from, print);
+  for await (const update of api.explained(updates)) {
+    if (update.type === 'away') absence.begin(api.explain(update.error));
+    else absence.end();
+    if (update.type === 'log') print(update.logs.filter(({ id }) => id > (last ?? '')));
   }
 }

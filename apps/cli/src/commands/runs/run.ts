@@ -9,13 +9,8 @@ import {
   type ConnectionFlags,
 } from '../../connection/connection.ts';
 import { exitCodesHelp, usageError } from '../../exit-codes.ts';
-import {
-  addFollowOptions,
-  follows,
-  type FollowFlags,
-  showRuns,
-  startedRuns,
-} from '../../follow/follow-runs.ts';
+import { startedRuns } from '../../follow/follow-to-end.ts';
+import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
 import {
   addPlaceOptions,
   placeOf,
@@ -100,6 +95,7 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   await showRuns(api, {
     serverUrl: connection.serverUrl,
     runs,
+    automationId,
     devices,
     json: flags.json === true,
     stopCommand: stopCommand(flags, project ?? automationId),

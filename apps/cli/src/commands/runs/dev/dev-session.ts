@@ -4,7 +4,7 @@ import { ApiRefusal } from '../../../api-client.ts';
 import { pushFolder } from '../../code/push.ts';
 import { printCompact } from '../../fleet/screen.ts';
 import type { Connection } from '../../../connection/connection.ts';
-import { followRuns, startedRuns, type FollowedRun } from '../../../follow/follow-runs.ts';
+import { followToEnd, startedRuns, type FollowedRun } from '../../../follow/follow-to-end.ts';
 import { describeEnd, printLogEntry } from '../../../output/run-text.ts';
 import { notice, printable } from '../../../output/terminal.ts';
 import { reportError } from '../../../output/report-error.ts';
@@ -81,12 +81,16 @@ export class DevSession {
   }
 
   #follow(runs: readonly FollowedRun[]): Promise<Run[]> {
-    return followRuns(this.#options.connection.api, runs, {
-      onEntries: (_, entries) => {
-        for (const entry of entries) printLogEntry(entry);
+    return followToEnd(
+      this.#options.connection.api,
+      { runs },
+      {
+        onEntries: (_, entries) => {
+          for (const entry of entries) printLogEntry(entry);
+        },
+        onEnd: () => undefined,
       },
-      onEnd: () => undefined,
-    });
+    );
   }
 
   async #stop(runs: readonly FollowedRun[]): Promise<void> {
