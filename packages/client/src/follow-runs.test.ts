@@ -79,7 +79,7 @@ class ScriptedService implements RunReader {
 }
 
 const follow = (service: ScriptedService): AsyncGenerator<RunUpdate, void, undefined> =>
-  followRuns(service, { runs: [{ run_id: runId, device_id: 'phone' }] });
+  followRuns(service, { runIds: [runId] });
 
 const textOf = (update: RunUpdate | void): string =>
   update?.type === 'log'
@@ -104,11 +104,19 @@ test('a log is handed out as it comes, and the end follows it at once when the l
   service.log(3);
   service.log(4, 5);
   expect([await nextOf(updates), await nextOf(updates)]).toEqual(['3', '4 5']);
-  expect(service.pages).toBe(1);
+  const before = service.pages;
   service.end();
   expect(await restOf(updates)).toEqual(['end']);
   // The end is looked at once: nothing is waited for.
-  expect(service.pages).toBe(2);
+  expect(service.pages).toBe(before + 1);
+});
+
+test('a run that has ended needs no stream', async () => {
+  const service = new ScriptedService();
+  service.store(1);
+  service.isEnded = true;
+  expect(await restOf(follow(service))).toEqual(['1', 'end', 'live']);
+  expect(service.streams).toBe(0);
 });
 
 test('what a broken connection did not bring is read, once, and no absence is reported', async () => {
@@ -177,10 +185,12 @@ test('updates of runs that were read beside one that failed are given once', asy
   const service = new ScriptedService();
   service.store(1);
   service.isEnded = true;
-  const runs = [
-    { run_id: 'other', device_id: 'phone' },
-    { run_id: runId, device_id: 'phone' },
-  ];
   service.failures.push(new ServiceUnreachable('away'));
-  expect(await restOf(followRuns(service, { runs }))).toEqual(['1', 'end', 'away', 'end', 'live']);
+  expect(await restOf(followRuns(service, { runIds: ['other', runId] }))).toEqual([
+    '1',
+    'end',
+    'away',
+    'end',
+    'live',
+  ]);
 });

@@ -1,5 +1,3 @@
-import type { Run } from '@phalanx/protocol';
-
 import { Link, openEventStream, type EventStream, type FollowedEvent } from './event-stream.ts';
 import { FollowedRun, type Look, type RunReader } from './followed-run.ts';
 import { pause } from './pause.ts';
@@ -7,9 +5,7 @@ import type { RunUpdate } from './run-update.ts';
 import { isPassing, ServiceError, ServiceUnreachable } from './transport.ts';
 
 export interface RunsToFollow {
-  readonly runs: readonly Pick<Run, 'run_id' | 'device_id'>[];
-  /** Project, or launch ID of direct code, of all runs: the service sends no events of others. */
-  readonly automationId?: string | undefined;
+  readonly runIds: readonly string[];
   /** Entry after which the logs begin. */
   readonly from?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -28,20 +24,14 @@ const looksAtOnce = 8;
  */
 export async function* followRuns(
   api: RunReader,
-  following: RunsToFollow,
+  { runIds, from, signal }: RunsToFollow,
 ): AsyncGenerator<RunUpdate, void, undefined> {
-  const { runs, from, signal } = following;
-  const followed = new Map(runs.map((run) => [run.run_id, new FollowedRun(api, run, from)]));
+  const followed = new Map(runIds.map((runId) => [runId, new FollowedRun(api, runId, from)]));
   for (let brokeAt = -Infinity; ;) {
     const link = new Link(signal);
     let isLive = false;
     try {
-      for await (const update of followOnce(api, {
-        ...following,
-        followed,
-        brokeAt,
-        signal: link.signal,
-      })) {
+      for await (const update of followOnce(api, { followed, brokeAt, signal: link.signal })) {
         isLive ||= update.type === 'live';
         yield update;
       }
@@ -59,7 +49,7 @@ export async function* followRuns(
   }
 }
 
-interface Following extends RunsToFollow {
+interface Following {
   readonly followed: ReadonlyMap<string, FollowedRun>;
   /** Time at which the last connection broke, on the clock of `performance.now`. */
   readonly brokeAt: number;
@@ -67,25 +57,31 @@ interface Following extends RunsToFollow {
 }
 
 /** Follows until all runs have ended. Throws when the connection breaks. */
-async function* followOnce(api: RunReader, following: Following): AsyncGenerator<RunUpdate, void, undefined> {
-  const { followed, brokeAt, signal } = following;
-  const stream = await openStream(api, following);
-  const events = stream === undefined ? undefined : new TimedReader(stream);
+async function* followOnce(
+  api: RunReader,
+  { followed, brokeAt, signal }: Following,
+): AsyncGenerator<RunUpdate, void, undefined> {
+  // Runs that have ended need no stream.
+  yield* lookAt(openRuns(followed), { hasEvents: false, brokeAt, signal });
+  const events = await openEvents(api, openRuns(followed), signal);
   // Nobody knows what came before the stream.
   for (const run of followed.values()) run.dueAt = 0;
   for (let isLive = false; ;) {
     // Changes during these reads come by the stream.
     for (let due = dueRuns(followed); due.length > 0; due = dueRuns(followed))
       yield* lookAt(due, { hasEvents: events !== undefined, brokeAt, signal });
-    const open = [...followed.values()].filter(({ isOver }) => !isOver);
     if (!isLive) yield { type: 'live' };
     isLive = true;
+    const open = openRuns(followed);
     if (open.length === 0) return;
     const waitMs = Math.min(...open.map(({ dueAt }) => dueAt)) - performance.now();
     if (events === undefined) await pause(Math.max(0, waitMs), signal);
     else yield* updatesOf(await events.read(waitMs), followed);
   }
 }
+
+const openRuns = (followed: ReadonlyMap<string, FollowedRun>): FollowedRun[] =>
+  [...followed.values()].filter(({ isOver }) => !isOver);
 
 /** Looks at some runs at a time. Throws the first failure after the updates of the others, which are given once. */
 async function* lookAt(due: readonly FollowedRun[], look: Look): AsyncGenerator<RunUpdate, void, undefined> {
@@ -98,7 +94,7 @@ async function* lookAt(due: readonly FollowedRun[], look: Look): AsyncGenerator<
 }
 
 const dueRuns = (followed: ReadonlyMap<string, FollowedRun>): FollowedRun[] =>
-  [...followed.values()].filter(({ isOver, dueAt }) => !isOver && dueAt <= performance.now());
+  openRuns(followed).filter(({ dueAt }) => dueAt <= performance.now());
 
 function updatesOf(
   event: FollowedEvent | undefined,
@@ -113,15 +109,20 @@ function updatesOf(
   return [...runIds].flatMap((runId) => followed.get(runId)?.take(event.logs) ?? []);
 }
 
-/** Undefined for a caller who may have no stream. */
-async function openStream(
+/** Opens a stream of the events of these runs; undefined for a caller who may have none, or needs none. */
+async function openEvents(
   api: RunReader,
-  { runs, automationId, signal }: Following,
-): Promise<EventStream | undefined> {
-  const deviceIds = new Set(runs.map(({ device_id: deviceId }) => deviceId));
-  const deviceId = deviceIds.size === 1 ? [...deviceIds][0] : undefined;
+  runs: readonly FollowedRun[],
+  signal: AbortSignal,
+): Promise<TimedReader | undefined> {
+  if (runs.length === 0) return undefined;
+  const filter = {
+    types: ['run', 'log'],
+    deviceId: commonOf(runs.map(({ run }) => run?.device_id)),
+    automationId: commonOf(runs.map(({ run }) => run?.automation_id)),
+  } as const;
   try {
-    return await openEventStream(api, { types: ['run', 'log'], deviceId, automationId }, signal);
+    return new TimedReader(await openEventStream(api, filter, signal));
   } catch (error) {
     const isRefused =
       error instanceof ServiceError && (error.status === 403 || error.code === 'too_many_streams');
@@ -129,6 +130,10 @@ async function openStream(
     throw error;
   }
 }
+
+/** The value of all; undefined when they differ. */
+const commonOf = (values: readonly (string | undefined)[]): string | undefined =>
+  new Set(values).size === 1 ? values[0] : undefined;
 
 /** Reads a stream event by event, each for a bounded time. */
 class TimedReader {

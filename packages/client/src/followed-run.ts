@@ -1,4 +1,4 @@
-import type { LogEntry, Run, RunDetail } from '@phalanx/protocol';
+import type { LogEntry, RunDetail } from '@phalanx/protocol';
 
 import type { Operations } from './operations.ts';
 import type { RunUpdate } from './run-update.ts';
@@ -27,7 +27,8 @@ export interface Look {
 /** A run with the place up to which its log was handed out. */
 export class FollowedRun {
   readonly runId: string;
-  readonly deviceId: string;
+  /** The run as it was last read. */
+  run: RunDetail | undefined;
   /** Time of the next look, on the clock of `performance.now`; `Infinity`: events bring what changes. */
   dueAt = 0;
   /** Whether everything was handed out. */
@@ -36,14 +37,9 @@ export class FollowedRun {
   #from: string | undefined;
   #silentSince: number | undefined;
 
-  constructor(
-    api: RunReader,
-    { run_id: runId, device_id: deviceId }: Pick<Run, 'run_id' | 'device_id'>,
-    from?: string,
-  ) {
+  constructor(api: RunReader, runId: string, from: string | undefined) {
     this.#api = api;
     this.runId = runId;
-    this.deviceId = deviceId;
     this.#from = from;
   }
 
@@ -52,6 +48,7 @@ export class FollowedRun {
     const params = { id: this.runId };
     // The state first: when the log is complete then, so is what is read next.
     const { run } = await this.#api.getRun({ params }, { signal });
+    this.run = run;
     const query = this.#from === undefined ? {} : { from: this.#from };
     const page = await this.#api.runLogs({ params, query }, { signal });
     const updates = this.take(page.logs, page.truncated);
@@ -63,7 +60,7 @@ export class FollowedRun {
     return updates;
   }
 
-  /** Entries that may be new. */
+  /** Takes entries of which some may be new, once the run was read. */
   take(entries: readonly LogEntry[], isTruncated = false): RunUpdate[] {
     const from = this.#from ?? '';
     const logs = entries.filter(({ run_id: runId, id }) => runId === this.runId && id > from);
@@ -74,7 +71,7 @@ export class FollowedRun {
       {
         type: 'log',
         runId: this.runId,
-        deviceId: this.deviceId,
+        deviceId: this.run?.device_id ?? '',
         logs,
         isTruncated,
       },

@@ -46,8 +46,7 @@ export class RunHandle {
    * or that its host has not delivered whole, ends when nothing has come for a second.
    */
   async *logs({ signal, from }: FollowOptions = {}): AsyncGenerator<LogEntry, void, undefined> {
-    const runs = [{ run_id: this.runId, device_id: this.deviceId }];
-    for await (const update of followRuns(this.#api, { runs, from, signal }))
+    for await (const update of followRuns(this.#api, { runIds: [this.runId], from, signal }))
       if (update.type === 'log') yield* update.logs;
   }
 }

@@ -19,32 +19,20 @@ export interface RunListener {
 export const startedRuns = (rows: readonly DeviceOutcome[]): FollowedRun[] =>
   rows.flatMap(({ device_id: deviceId, run_id: runId }) => (runId === null ? [] : [{ runId, deviceId }]));
 
-export interface ToFollow {
-  readonly runs: readonly FollowedRun[];
-  /** Project, or launch ID of direct code, of all of them. */
-  readonly automationId?: string | undefined;
-  /** Entry after which the logs begin. */
-  readonly from?: string | undefined;
-}
-
 /**
- * Hands out the logs of runs as they come, until all have ended. While the server is away
+ * Hands out the logs of these runs as they come, those after entry `from`, until all have ended. While the server is away
  * it says so once, and gives up when the server was away for as long as log lines are kept: then some are lost anyway.
  */
 export async function followToEnd(
   api: ApiClient,
-  { runs, automationId, from }: ToFollow,
+  runs: readonly FollowedRun[],
   listener: RunListener,
+  from?: string,
 ): Promise<RunDetail[]> {
   const absence = new Absence();
   const ended: RunDetail[] = [];
-  const wanted = runs.map(({ runId, deviceId }) => ({
-    run_id: runId,
-    device_id: deviceId,
-  }));
-  for await (const update of api.explained(
-    followRuns(api.operations, { runs: wanted, automationId, from }),
-  )) {
+  const runIds = runs.map(({ runId }) => runId);
+  for await (const update of api.explained(followRuns(api.operations, { runIds, from }))) {
     if (update.type === 'away') absence.begin(api.explain(update.error));
     else absence.end();
     if (update.type === 'log') listener.onEntries(update.deviceId, update.logs);

@@ -14,8 +14,6 @@ import { followToEnd, type FollowedRun, type RunListener } from './follow-to-end
 interface Show {
   readonly serverUrl: string;
   readonly runs: readonly FollowedRun[];
-  /** Project of all of them, if they have one. */
-  readonly automationId?: string;
   readonly devices: readonly Device[];
   /** Prints the service's `log` and `run` events instead, one a line. */
   readonly json: boolean;
@@ -27,7 +25,7 @@ interface Show {
 /** Prints the logs of these runs until all have ended. Throws unless every one has done what it was to do. */
 export async function showRuns(api: ApiClient, show: Show): Promise<void> {
   const ended = await unlessInterrupted(
-    followToEnd(api, show, show.json ? jsonListener : textListener(show)),
+    followToEnd(api, show.runs, show.json ? jsonListener : textListener(show)),
     `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
   );
   if (show.report !== undefined) await writeReport(show.report, ended, show);

@@ -1,4 +1,5 @@
 import { ServiceError, ServiceUnreachable, Transport } from '@phalanx/client/transport';
+import type { RunReader } from '@phalanx/client/followed-run';
 import type { AnswerOf, InputOf } from '@phalanx/client/operations';
 import type { AnyContract, RouteContract } from '@phalanx/protocol';
 
@@ -26,6 +27,9 @@ interface Extra {
 const withoutEmpty = (query: object): object =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
 
+const onThisLine = (signal: AbortSignal | undefined): AbortSignal =>
+  signal === undefined ? line.signal : AbortSignal.any([signal, line.signal]);
+
 /** Asks and gives the headers too. Throws what the client throws. */
 export async function callWhole<Name extends EndpointName>(
   name: Name,
@@ -34,9 +38,12 @@ export async function callWhole<Name extends EndpointName>(
 ): Promise<{ body: Reply<Name>; headers: Headers }> {
   const [method = 'GET', path = '/'] = name.split(' ');
   const query = withoutEmpty(input.query ?? {});
-  const ending = signal === undefined ? line.signal : AbortSignal.any([signal, line.signal]);
   try {
-    const answer = await transport.whole({ method, path }, { ...input, query }, { signal: ending });
+    const answer = await transport.whole(
+      { method, path },
+      { ...input, query },
+      { signal: onThisLine(signal) },
+    );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes its replies by the same contract
     return answer as { body: Reply<Name>; headers: Headers };
   } catch (error) {
@@ -45,6 +52,14 @@ export async function callWhole<Name extends EndpointName>(
     throw error;
   }
 }
+
+/** Operations for the client's followers of runs. */
+export const runReader: RunReader = {
+  getRun: (input, extra) => call('GET /api/v2/runs/:id', input, extra),
+  runLogs: (input, extra) => call('GET /api/v2/runs/:id/logs', input, extra),
+  events: (input, { signal } = {}) =>
+    transport.send({ method: 'GET', path: '/api/v2/events' }, input, { signal: onThisLine(signal) }),
+};
 
 /** Asks an endpoint. Throws what the client throws. */
 export async function call<Name extends EndpointName>(

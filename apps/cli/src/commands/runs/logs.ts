@@ -94,7 +94,7 @@ async function read(api: ApiClient, source: LogSource, flags: Flags): Promise<vo
     onEntries: (_: string, entries: readonly LogEntry[]) => print(entries),
     onEnd: () => undefined,
   };
-  const [ended] = await followToEnd(api, { runs: [followed], from: last }, listener);
+  const [ended] = await followToEnd(api, [followed], listener, last);
   if (ended !== undefined) notice(`The run ${describeEnd(ended)}.`);
 }
 

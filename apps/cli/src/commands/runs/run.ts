@@ -95,7 +95,6 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   await showRuns(api, {
     serverUrl: connection.serverUrl,
     runs,
-    automationId,
     devices,
     json: flags.json === true,
     stopCommand: stopCommand(flags, project ?? automationId),

@@ -1,12 +1,13 @@
+import { followRuns } from '@phalanx/client/follow-runs';
+import type { RunUpdate } from '@phalanx/client/run-update';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { LogEntry, RunDetail } from '@phalanx/protocol';
 
-import { call } from '../../api/call.ts';
+import { call, readAll, runReader } from '../../api/call.ts';
 import { clockTime, exactDuration } from '../../parts/time.tsx';
 import { Button } from '../../parts/button.tsx';
 import { notifyFailure } from '../../parts/notices.tsx';
 
-const pollMs = 700;
 const retryMs = 2000;
 
 /** Number of lines at the end that are read first; far more than the page shows at once. */
@@ -21,33 +22,50 @@ async function showEnd(runId: string, buffer: LogBuffer, signal: AbortSignal): P
 }
 
 /** Reads a log from its beginning and follows it while the run lasts and the page can be seen. */
-async function follow(
-  runId: string,
-  buffer: LogBuffer,
-  isOver: () => boolean,
-  signal: AbortSignal,
-): Promise<void> {
-  let from: string | undefined;
+async function follow(runId: string, buffer: LogBuffer, signal: AbortSignal): Promise<void> {
   await showEnd(runId, buffer, signal).catch(() => undefined);
-  while (!signal.aborted) {
-    // Before the log is read: what the run writes last comes after this and is read all the same.
-    const wasOver = isOver();
-    let hasMore = false;
+  for (let from: string | undefined; !signal.aborted;) {
+    await whenSeen(signal);
+    const whileSeen = AbortSignal.any([signal, whenHidden(signal)]);
     try {
-      const query = from === undefined ? {} : { from };
-      const reply = await call('GET /api/v2/runs/:id/logs', { params: { id: runId }, query }, { signal });
-      if (reply.logs.length > 0) buffer.add(reply.logs);
-      from = reply.logs.at(-1)?.id ?? reply.next_cursor ?? from;
-      hasMore = reply.next_cursor !== null;
-      buffer.note({ error: null, isLoaded: !hasMore, isTruncated: reply.truncated });
-      if (wasOver && !hasMore) return;
+      for await (const update of followRuns(runReader, { runIds: [runId], from, signal: whileSeen })) {
+        if (update.type === 'log') {
+          buffer.add(update.logs);
+          from = update.logs.at(-1)?.id;
+        }
+        buffer.note(noteOf(update));
+      }
+      return;
     } catch (error) {
-      if (signal.aborted) return;
+      if (whileSeen.aborted) continue;
       buffer.note({ error, isLoaded: true });
       await pause(retryMs, signal);
     }
-    if (!hasMore) await pause(pollMs, signal);
   }
+}
+
+function noteOf(update: RunUpdate): Partial<LogSnapshot> {
+  if (update.type === 'away') return { error: update.error, isLoaded: true };
+  if (update.type === 'log') return update.isTruncated ? { isTruncated: true } : {};
+  return { error: null, isLoaded: true };
+}
+
+/** Aborted when the page is hidden, unless `signal` is aborted before. */
+function whenHidden(signal: AbortSignal): AbortSignal {
+  const hidden = new AbortController();
+  const look = (): void => {
+    if (document.hidden) hidden.abort();
+  };
+  document.addEventListener('visibilitychange', look, { signal: AbortSignal.any([signal, hidden.signal]) });
+  return hidden.signal;
+}
+
+async function whenSeen(signal: AbortSignal): Promise<void> {
+  if (!document.hidden || signal.aborted) return;
+  await new Promise((resolve) => {
+    document.addEventListener('visibilitychange', resolve, { once: true });
+    signal.addEventListener('abort', resolve, { once: true });
+  });
 }
 
 /** A hidden page waits until it is seen again. */
@@ -56,27 +74,19 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
     setTimeout(resolve, ms);
     signal.addEventListener('abort', resolve, { once: true });
   });
-  if (document.hidden && !signal.aborted)
-    await new Promise((resolve) => {
-      document.addEventListener('visibilitychange', resolve, { once: true });
-      signal.addEventListener('abort', resolve, { once: true });
-    });
+  await whenSeen(signal);
 }
 
 /** The log of a run, kept or live. */
-export function useRunLog(runId: string, isActive: boolean): LogSnapshot {
-  const [state] = useState(() => ({ isActive }));
+export function useRunLog(runId: string): LogSnapshot {
   const [buffer, setBuffer] = useState(() => new LogBuffer());
-  useEffect(() => {
-    state.isActive = isActive;
-  });
   useEffect(() => {
     const fresh = new LogBuffer();
     setBuffer(fresh);
     const abort = new AbortController();
-    void follow(runId, fresh, () => !state.isActive, abort.signal);
+    void follow(runId, fresh, abort.signal);
     return () => abort.abort();
-  }, [runId, state]);
+  }, [runId]);
   return useSyncExternalStore(buffer.subscribe, buffer.get);
 }
 
@@ -178,19 +188,12 @@ export function DownloadLog({ run }: { run: Pick<RunDetail, 'run_id'> }) {
   );
 }
 
-async function readWhole(runId: string): Promise<LogEntry[]> {
-  const entries: LogEntry[] = [];
-  for (let from: string | null | undefined; from !== null;) {
-    const query: { from?: string } = from === undefined ? {} : { from };
-    const page: { logs: LogEntry[]; next_cursor: string | null } = await call('GET /api/v2/runs/:id/logs', {
-      params: { id: runId },
-      query,
-    });
-    entries.push(...page.logs);
-    from = page.next_cursor;
-  }
-  return entries;
-}
+const readWhole = (runId: string): Promise<LogEntry[]> =>
+  readAll(async (from) => {
+    const input = { params: { id: runId }, query: from === undefined ? {} : { from } };
+    const { logs, next_cursor: next } = await call('GET /api/v2/runs/:id/logs', input);
+    return { rows: logs, next };
+  });
 
 function save(name: string, entries: readonly LogEntry[]): void {
   const text = entries.map((entry) => `${textOfEntry(entry)}\n`).join('');

@@ -36,7 +36,7 @@ export function RunPage() {
 
 function Shown({ run }: { run: RunDetail }) {
   const navigate = useNavigate();
-  const log = useRunLog(run.run_id, isActive(run));
+  const log = useRunLog(run.run_id);
   const isProject = run.launch_id === null;
   const { step } = route.useSearch();
   const showStep = (chosen: number): void =>

@@ -81,16 +81,12 @@ export class DevSession {
   }
 
   #follow(runs: readonly FollowedRun[]): Promise<Run[]> {
-    return followToEnd(
-      this.#options.connection.api,
-      { runs },
-      {
-        onEntries: (_, entries) => {
-          for (const entry of entries) printLogEntry(entry);
-        },
-        onEnd: () => undefined,
+    return followToEnd(this.#options.connection.api, runs, {
+      onEntries: (_, entries) => {
+        for (const entry of entries) printLogEntry(entry);
       },
-    );
+      onEnd: () => undefined,
+    });
   }
 
   async #stop(runs: readonly FollowedRun[]): Promise<void> {

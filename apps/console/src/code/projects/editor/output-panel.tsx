@@ -164,7 +164,7 @@ type RunLogProps = Pick<RunLogsProps, 'isShown' | 'onOpenLine' | 'onRunningLine'
 function RunLog({ runId, isShown, onOpenLine, onRunningLine }: RunLogProps) {
   const { data: run } = useQuery(runQuery(runId));
   const active = run === undefined || isActive(run);
-  const log = useRunLog(runId, active);
+  const log = useRunLog(runId);
   const last = active
     ? log.entries.findLast(({ path, lineNumber }) => path !== null && lineNumber > 0)
     : undefined;
