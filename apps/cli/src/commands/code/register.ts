@@ -143,7 +143,7 @@ async function deleteProject(project: string, flags: ConnectionFlags & { yes?: t
   printMessage(await connection.api.call(projectRoutes.delete, { params: { id } }));
 }
 
-const starter = fileURLToPath(new URL('../../../../packages/automation/starter/', import.meta.url));
+const starter = fileURLToPath(new URL('../../../../../packages/automation/starter/', import.meta.url));
 
 /** npm packs no file of the name `.gitignore`, and a `tsconfig.json` would be taken for one of this repository. */
 const places: Readonly<Record<string, string>> = { gitignore: '.gitignore', tsconfig: 'tsconfig.json' };

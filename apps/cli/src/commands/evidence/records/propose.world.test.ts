@@ -37,7 +37,7 @@ async function theGroup(): Promise<RecordGroup> {
 
 /** The automation of the tutorial, which does not know the dialog. */
 async function readTutorial(): Promise<string> {
-  const page = await readFile(new URL('../../../../../docs/tutorial.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../../../../../docs/tutorial.md', import.meta.url), 'utf8');
   return /```ts\n([^]*?)```/.exec(page)?.[1] ?? '';
 }
 
