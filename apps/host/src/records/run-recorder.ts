@@ -237,9 +237,9 @@ class RunApps {
 
   /** The app whose screens were read most, with its version; undefined when there is none. */
   async main(): Promise<RunApp | undefined> {
-    const [mostRead] = [...this.#readings].toSorted(([, one], [, other]) => other - one);
-    if (mostRead === undefined) return undefined;
-    const [name] = mostRead;
+    const [busiest] = [...this.#readings].toSorted(([, one], [, other]) => other - one);
+    if (busiest === undefined) return undefined;
+    const [name] = busiest;
     const version = this.#versions.has(name) ? this.#versions.get(name) : (await this.of(name)).version;
     return version === null || version === undefined ? undefined : { package: name, version };
   }
