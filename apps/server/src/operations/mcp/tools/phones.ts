@@ -76,7 +76,7 @@ export const phoneTools: readonly Tool[] = [
     name: 'read_screen',
     title: 'Read a screen',
     description:
-      'What a phone shows, as numbered lines for act. since: only what has changed. picture: only when the lines tell too little.',
+      'The screen as numbered lines for act. since: only the changes. picture: use it when the lines say too little.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({

@@ -93,7 +93,7 @@ export const projectTools: readonly Tool[] = [
     name: 'write_project',
     title: 'Write a project',
     description:
-      'Writes and deletes files, all or nothing; TypeScript is checked. dry_run: only reports the mistakes. etag: refused if somebody has written since.',
+      'Writes and deletes files, all or nothing; TypeScript is checked. dry_run: saves nothing. etag: refused if the files have changed since.',
     scopes: ['read', 'edit'],
     hints: acting,
     input: Type.Object({

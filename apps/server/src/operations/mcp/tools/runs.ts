@@ -135,7 +135,7 @@ export const runTools: readonly Tool[] = [
   defineTool({
     name: 'run_project',
     title: 'Run a project',
-    description: `Runs saved files on phones: devices, or selector with count. dry_run tells on which. More than ${freePhones} phones need confirm as dry_run printed it.`,
+    description: `Runs saved files on phones: devices, or selector with count. dry_run lists them. More than ${freePhones} phones need confirm as dry_run printed it.`,
     scopes: ['read', 'launch'],
     hints: acting,
     input: Type.Object({
@@ -224,7 +224,7 @@ export const runTools: readonly Tool[] = [
     name: 'read_record',
     title: 'Read a record',
     description:
-      'Screens that a run did not recognise: the newest record of a project, or one by ID. older: the one before it.',
+      'Screens that a run did not recognise: the newest record of a project, or one by ID. older: the next older one.',
     scopes: ['read'],
     hints: reading,
     input: Type.Object({
