@@ -7,7 +7,7 @@ import { SharedPhone, type Caller } from './testing/shared-phone.ts';
 
 const stored = { state: 'stored', path: '/sdcard/Download/notes.txt', in_media_store: true };
 
-/** The host's answer to an input. */
+/** Answer of the host to an input. */
 let inputAnswer = '';
 
 let phone: SharedPhone;

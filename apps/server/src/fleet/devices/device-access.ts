@@ -8,18 +8,20 @@ import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './device-placement-store.ts';
 
-/** Number of devices in one step: they are read and shown in about two milliseconds. */
+/** Number of devices in one batch: reading and rendering a batch takes about 2 ms. */
 const devicesAtOnce = 250;
-/** Maximum number of phones that one count looks at: a user who shares thousands makes nobody else's answers slow. */
+/**
+ * Maximum number of phones that one count scans, so that a user who shares thousands can't slow down other requests.
+ */
 const maxLookedAt = 1000;
 
-/** A phone, and what the caller may do with it. */
+/** Phone, with the role of the caller on it. */
 export interface SeenDevice {
   readonly device: FleetDevice;
   readonly role: DeviceRole;
 }
 
-/** The fleet as one user sees it: their own phones and those that are shared with them. */
+/** Access to the fleet per user: their own phones and those that are shared with them. */
 export class DeviceAccess {
   readonly fleet: Fleet;
   readonly shares: DeviceShares;
@@ -46,7 +48,7 @@ export class DeviceAccess {
     return new Map(seen.map((one) => [one.device.id, one]));
   }
 
-  /** Lists all devices that the user has a part in, for people who look. Work for a user takes `listForWork`. */
+  /** Lists all devices that the user has access to, for display. Work for a user must use `listForWork`. */
   listSeen(userId: string, cursor: string): AsyncGenerator<SeenDevice[]> {
     const { shares } = this;
     return this.#list({ cursor, ownerIds: [userId, ...shares.listOwners(userId)] }, (device) =>
@@ -55,8 +57,8 @@ export class DeviceAccess {
   }
 
   /**
-   * Their own phones and those that they have accepted, with the role that they have accepted: the only ones on which
-   * anything happens for the user, or is counted or told, that does not name the phone by its ID.
+   * Lists the user's own phones and those that they have accepted, with the accepted role. Actions, counts and
+   * notifications that do not name a phone by its ID must cover only these phones.
    */
   listForWork(userId: string, cursor = ''): AsyncGenerator<SeenDevice[]> {
     const { shares } = this;
@@ -66,7 +68,8 @@ export class DeviceAccess {
   }
 
   /**
-   * Counts the phones with the role `launch` that would be chosen, had the user accepted them; of many, only the first.
+   * Counts the phones shared with the role `launch` that would be chosen if the user accepted them. Stops after
+   * `maxLookedAt` devices.
    */
   async countWaiting(userId: string, isWanted: (device: FleetDevice) => boolean): Promise<number> {
     if (!this.shares.hasAny(userId)) return 0;
@@ -81,9 +84,7 @@ export class DeviceAccess {
     return count;
   }
 
-  /**
-   * Lists devices after the cursor in the order of their IDs, some at a time, with a turn of the event loop in between.
-   */
+  /** Lists devices after the cursor, ordered by ID, in batches with a turn of the event loop in between. */
   async *#list(
     { cursor, ownerIds }: { cursor: string; ownerIds: readonly string[] },
     roleOf: (device: FleetDevice) => DeviceRole | undefined,
@@ -103,24 +104,27 @@ export class DeviceAccess {
     }
   }
 
-  /** Throws `device_not_found` for users who have no part in it. */
+  /** Throws `device_not_found` for users without access to the device. */
   async get(id: string, userId: string): Promise<SeenDevice> {
     return this.#require(await this.fleet.find(id), id, userId);
   }
 
-  /** Gets a phone as `Fleet.findCached` gives it. Throws `device_not_found` for users who have no part in it. */
+  /** Returns a phone as read by `Fleet.findCached`. Throws `device_not_found` for users without access to it. */
   async getCached(id: string, userId: string): Promise<SeenDevice> {
     return this.#require(await this.fleet.findCached(id), id, userId);
   }
 
-  /** Members know the phone, so they are told why; to anyone else it does not exist. */
+  /**
+   * Returns a device for its owner. Throws `forbidden` for members, who know the phone, and `device_not_found` for
+   * everyone else.
+   */
   async getOwn(id: string, userId: string): Promise<FleetDevice> {
     const { device, role } = await this.get(id, userId);
     if (role === 'owner') return device;
     throw ApiError.of('forbidden', { reason: 'Only the owner of a device can share or forget it' });
   }
 
-  /** Throws `device_busy`. */
+  /** Deletes a device with its shares and labels. Throws `device_busy`. */
   async forget(device: FleetDevice): Promise<void> {
     if (!(await this.fleet.deleteIdle(device))) throw ApiError.of('device_busy', { device_id: device.id });
     await this.shares.forget(deviceTarget(device));

@@ -1,23 +1,23 @@
 import type { StoredDevice } from './stored-device.ts';
 
-/** A device as it is stored, and whether a server that is alive has the connection that reported it. */
+/** Stored device, and whether a live server holds the connection that reported it. */
 export type KnownDevice = StoredDevice & { is_connected: number };
 
-/** The row that a reported phone has, or gets under this identity. `waits`: another host has it ready. */
+/** Row of a reported phone, or the identity for a new row. `waits`: the phone is ready at another host. */
 export type Placing = { readonly identity: string; readonly row: KnownDevice | undefined } | 'waits';
 
-/** The name that a host gave a phone: no other host means that phone by it. */
+/** Returns the identity of a phone at its host, which no other phone can have. */
 export const identityAtHost = ({ host_id, serial }: Pick<StoredDevice, 'host_id' | 'serial'>): string =>
   `${host_id.toLowerCase()}/${serial}`;
 
-/** All identities under which a reported phone may be stored. */
+/** Returns all identities under which a reported phone may be stored. */
 export const identitiesOf = (device: StoredDevice): string[] => [
   ...new Set([device.identity, device.serial, identityAtHost(device)]),
 ];
 
 /**
- * Finds the row of a phone: what a row stands for never becomes another phone. `isShared` says of a serial number whether
- * several phones were seen with it.
+ * Finds the row of a reported phone. A row never comes to represent a different phone. `isShared` returns whether
+ * several phones have been seen with a serial number.
  */
 export function placeDevice(
   device: StoredDevice,
@@ -39,7 +39,7 @@ export function placeDevice(
     : { identity: row.identity, row };
 }
 
-/** Earlier releases stored all phones by their serial number alone. */
+/** Finds a row of an earlier release, which stored all phones by their serial number alone. */
 const rowOfEarlierRelease = (
   { host_id, serial }: StoredDevice,
   known: ReadonlyMap<string, KnownDevice>,
@@ -48,14 +48,19 @@ const rowOfEarlierRelease = (
   return row?.host_id.toLowerCase() === host_id.toLowerCase() ? row : undefined;
 };
 
-/** Two hosts may reach one phone: the one that can use it keeps it. */
+/**
+ * Whether another connected host has the phone ready. Two hosts may reach one phone; the host that can use it keeps it.
+ */
 const isReadyElsewhere = (row: KnownDevice, { epoch }: StoredDevice): boolean =>
   row.is_connected === 1 && row.epoch !== epoch && row.state === 'ready';
 
-/** Facts that were not told say nothing. */
+/** Whether two facts contradict each other. Empty facts are unknown and contradict nothing. */
 export const isOther = (one: string, other: string): boolean => one !== '' && other !== '' && one !== other;
 
-/** A factory reset changes the mark of a phone and leaves its model. What happens at one host, that host knows better. */
+/**
+ * Whether a report is about a different phone than the row. A factory reset changes the mark of a phone but not its
+ * model, so a different mark alone does not decide. Reports from the same host are trusted.
+ */
 function isOtherPhone(
   row: KnownDevice,
   device: StoredDevice,

@@ -6,24 +6,24 @@ import { textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { countOwned } from './store.ts';
 
-/** A device with the newest connection of its host, and the server that has that. */
+/** Device with the newest connection of its host, and the server of that connection. */
 export interface DevicePlacement extends Row<'device'> {
   session_epoch: number | null;
   opened_at: number | null;
   ended_at: number | null;
-  /** The server that has the connection, or had it. */
+  /** Server that has or had the connection. */
   node_id: string | null;
   lease_until: number | null;
-  /** Time when that server last said that it is alive. */
+  /** Time when that server last renewed its lease. */
   renewed_at: number | null;
-  /** 1: the connection is open, and its server alive. */
+  /** Set to 1 when the connection is open and its server is alive. */
   is_connected: number;
   knows_secrets: number | null;
   knows_app_limits: number | null;
 }
 
 export interface DevicePage {
-  /** Empty: from the first one. */
+  /** ID of the device before the page; empty for the first page. */
   readonly after: string;
   readonly limit: number;
 }
@@ -35,9 +35,9 @@ export interface StateCount extends Pick<Row<'device'>, 'host_id' | 'epoch' | 's
 
 export type DevicePlacementStore = ReturnType<typeof createDevicePlacementStore>;
 
-/** Devices, wherever their hosts are connected. */
+/** Reads devices together with the connections of their hosts, across all servers. */
 export function createDevicePlacementStore(db: Db) {
-  /** 1: a server that is alive has a connection of its host. */
+  /** Evaluates to 1 when a live server holds a connection of the device's host. */
   const isConnected: RawBuilder<number> = sql`CASE WHEN node.id IS NOT NULL AND host_session.ended_at IS NULL
     AND ${hasLease(db)} THEN 1 ELSE 0 END`;
   const placed = () =>
@@ -79,7 +79,7 @@ export function createDevicePlacementStore(db: Db) {
         .limit(limit)
         .execute(),
 
-    /** Counts the devices of these hosts by their last reported state and its connection. */
+    /** Counts the devices of these hosts by last reported state and connection. */
     countStatesOf: (ownerId: string, hostIds: readonly string[]): Promise<StateCount[]> =>
       db
         .selectFrom('device')
@@ -92,7 +92,7 @@ export function createDevicePlacementStore(db: Db) {
 
     countOwned: (ownerId: string): Promise<number> => countOwned(db, ownerId),
 
-    /** Counts the devices that no host has. */
+    /** Counts the devices that no connected host has. */
     async countOffline(): Promise<number> {
       const isHeld = sql<number>`CASE WHEN device.epoch = host_session.epoch THEN ${isConnected} ELSE 0 END`;
       const query = placed().select(sql<number>`count(*) - coalesce(sum(${isHeld}), 0)`.as('count'));

@@ -8,7 +8,7 @@ import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 export const targetKey = ({ owner_id, kind, target_id }: ShareTarget): string =>
   `${owner_id} ${kind} ${target_id}`;
 
-/** The role that a user was given, and whether they have accepted it. */
+/** Role that a user was given, and whether they have accepted it. */
 interface Membership {
   readonly role: ShareRole;
   readonly isAccepted: boolean;
@@ -48,20 +48,23 @@ const membershipOf = ({ role, accepted_at }: StoredShare): Membership => ({
   isAccepted: accepted_at !== null,
 });
 
-/** Both decide: a stronger role that waits for its receiver does not hide a weaker one that was accepted. */
+/**
+ * Returns the strongest of several roles. Callers pass the memberships of both targets, so that a pending stronger role
+ * does not hide an accepted weaker one.
+ */
 function strongest(memberships: readonly (Membership | undefined)[]): ShareRole | undefined {
   const roles = memberships.map((one) => one?.role);
   return roles.find((role) => role === 'launch') ?? roles.find((role) => role !== undefined);
 }
 
-/** The roles of users on phones of others; in memory, because every launch and every reader of events asks. */
+/** Roles of users on phones of other users. Kept in memory, because every launch and every event reader checks them. */
 export class DeviceShares {
   readonly #store: ShareStore;
   #shared = new Map<string, Shared>();
-  /** Number of shares that each user has of others. */
+  /** Number of shares that each user has received. */
   #counts = new Map<string, number>();
   readonly #names = new Map<string, string>();
-  /** Targets that have been shared since the start, though they may not be any more. */
+  /** Targets that have been shared at any time since startup, even if they no longer are. */
   readonly #everShared = new Set<string>();
   readonly #listeners: (() => void)[] = [];
   readonly #reloading = new Reloading();
@@ -70,7 +73,7 @@ export class DeviceShares {
     this.#store = store;
   }
 
-  /** Call it at the start, and when another server may have changed something. */
+  /** Loads all shares. Call it at startup, and when another server may have changed something. */
   async load(): Promise<void> {
     for (const { id, name } of await this.#store.listUsers()) this.#names.set(id, name);
     await this.#reloading.reload(
@@ -80,7 +83,7 @@ export class DeviceShares {
     this.#notify();
   }
 
-  /** Registers a listener that is told that somebody may see less than before. */
+  /** Registers a listener for changes after which a user may see less than before. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -89,7 +92,7 @@ export class DeviceShares {
     for (const listener of this.#listeners) listener();
   }
 
-  /** A user's name; users that came after the start are known once they connect a host or are given a share. */
+  /** Returns the name of a user. Users created after startup are known once they connect a host or receive a share. */
   nameOf(userId: string): string {
     return this.#names.get(userId) ?? '';
   }
@@ -98,22 +101,22 @@ export class DeviceShares {
     this.#names.set(userId, name);
   }
 
-  /** False: nobody has shared anything since the start. */
+  /** Whether anything has been shared since startup. */
   get areAny(): boolean {
     return this.#everShared.size > 0;
   }
 
-  /** False: the user has no part in anybody else's phones. */
+  /** Whether the user has received any share. */
   hasAny(userId: string): boolean {
     return (this.#counts.get(userId) ?? 0) > 0;
   }
 
-  /** The owners who share something with the user. */
+  /** Lists the owners who share something with the user. */
   listOwners(userId: string): string[] {
     return this.#ownersOf(userId, () => true);
   }
 
-  /** The owners of whom the user has accepted something. */
+  /** Lists the owners from whom the user has accepted something. */
   listAcceptedOwners(userId: string): string[] {
     return this.#ownersOf(userId, ({ isAccepted }) => isAccepted);
   }
@@ -128,7 +131,8 @@ export class DeviceShares {
   }
 
   /**
-   * Lists all targets of one kind that bear this ID and are shared with the user: owners choose the IDs of their hosts.
+   * Lists all targets of one kind with this ID that are shared with the user. There may be several, because owners
+   * choose the IDs of their hosts.
    */
   listTargets(userId: string, kind: ShareTarget['kind'], id: string): ShareTarget[] {
     const isMeant = ({ target, members }: Shared): boolean =>
@@ -148,14 +152,15 @@ export class DeviceShares {
     return this.#shared.get(targetKey(target))?.members.get(userId);
   }
 
-  /** Returns the stronger one of the roles that the phone and its host give to a user who names the phone by its ID. */
+  /** Returns the stronger of the roles that the phone and its host grant, for a user who names the phone by its ID. */
   roleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
     if (device.ownerId === userId) return 'owner';
     return strongest(this.#targetsOf(device).map((target) => this.#membership(target, userId)));
   }
 
   /**
-   * Returns the role that the user has accepted: without it, no work of theirs runs on the phone unless they name it.
+   * Returns the role that the user has accepted. Without it, work of the user runs on the phone only if it names the
+   * phone.
    */
   workRoleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
     if (device.ownerId === userId) return 'owner';
@@ -163,12 +168,12 @@ export class DeviceShares {
     return strongest(memberships.filter((one) => one?.isAccepted === true));
   }
 
-  /** Whether others than the owner may have had a part in it since the start. */
+  /** Whether users other than the owner may have had access to the phone since startup. */
   wasShared(device: FleetDevice): boolean {
     return this.#targetsOf(device).some((target) => this.#everShared.has(targetKey(target)));
   }
 
-  /** The owner and everybody who shares the phone. */
+  /** Returns the owner and all users with whom the phone is shared. */
   usersOf(device: FleetDevice): string[] {
     const members = this.#targetsOf(device).flatMap((target) => [
       ...(this.#shared.get(targetKey(target))?.members.keys() ?? []),
@@ -176,7 +181,7 @@ export class DeviceShares {
     return [...new Set([device.ownerId, ...members])];
   }
 
-  /** The users of the phone who have accepted it. */
+  /** Returns the owner and the users who have accepted the phone. */
   acceptedUsersOf(device: FleetDevice): string[] {
     return this.usersOf(device).filter((userId) => this.workRoleOf(userId, device) !== undefined);
   }
@@ -188,7 +193,7 @@ export class DeviceShares {
     }));
   }
 
-  /** Returns the share and the user's name; undefined: there is no such user. */
+  /** Stores a share. Returns its acceptance and the user's name, or undefined when the user does not exist. */
   async put(
     { target, userId, role, now }: NewShare,
     onSharing: (name: string) => void,
@@ -203,7 +208,9 @@ export class DeviceShares {
     return { name, isAccepted: membership.isAccepted };
   }
 
-  /** False: it is not shared with the user any more, or with another role. */
+  /**
+   * Accepts a share. Returns false when the target is no longer shared with the user, or is shared with another role.
+   */
   async accept(target: ShareTarget, acceptance: Acceptance): Promise<boolean> {
     const share = await this.#store.accept(target, acceptance);
     if (share === undefined) return false;
@@ -217,14 +224,17 @@ export class DeviceShares {
     this.#notify();
   }
 
-  /** Call it when the target is gone. */
+  /** Deletes all shares of a target. Call it when the target is deleted. */
   async forget(target: ShareTarget): Promise<void> {
     await this.#store.deleteAll(target);
     for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
     this.#notify();
   }
 
-  /** Call it when a user is deleted: what is stored goes with them. */
+  /**
+   * Forgets the shares of a user. Call it when the user is deleted; the database deletes the rows together with the
+   * user.
+   */
   forgetUser(userId: string): void {
     for (const { target, members } of this.#shared.values()) {
       const gone = target.owner_id === userId ? [...members.keys()] : [userId];

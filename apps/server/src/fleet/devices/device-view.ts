@@ -3,7 +3,7 @@ import type { Device } from '@phalanx/protocol';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { type FleetDevice, warningsOf } from './fleet-device.ts';
 
-/** A run that has not ended, as far as it shows at its device. */
+/** Active run, reduced to what the view of its device shows. */
 interface RunOnDevice {
   readonly runId: string;
   readonly userId: string;
@@ -17,13 +17,13 @@ interface RunOnDevice {
   };
 }
 
-/** The active runs of devices, whichever server has their hosts. */
+/** Active runs of devices, for hosts on any server. */
 export interface RunsByDevice<Run = RunOnDevice> {
-  /** Maps the devices to their runs; a device without any is missing. */
+  /** Maps the devices to their runs; devices without runs are missing. */
   mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly Run[]>>;
 }
 
-/** Launch IDs are their launcher's: with one, logs can be read. */
+/** Hides launch IDs from everyone but the launcher, because a launch ID gives access to logs. */
 const runningView = (run: RunOnDevice, viewerId: string, name: string): Device['running'][number] => ({
   run_id: run.runId,
   automation_id: run.launchId === null || run.userId === viewerId ? run.automationId : null,
@@ -33,7 +33,7 @@ const runningView = (run: RunOnDevice, viewerId: string, name: string): Device['
 
 const maxNamed = 3;
 
-/** Names of projects are for those who launched them. */
+/** Describes the runs on a device. Project names are shown only to the user who launched them. */
 function runningText(
   runs: readonly RunOnDevice[],
   viewerId: string,
@@ -67,7 +67,7 @@ function busySince(runs: readonly RunOnDevice[], lease: Device['lease']): number
   return Math.min(...began, ...(lease === null ? [] : [lease.since]));
 }
 
-/** A device as the API shows it to a user who has a part in it. `runs`: those on it that have not ended. */
+/** Returns the API view of a device for a user with access to it. `runs`: active runs on the device. */
 export function deviceView(
   access: DeviceAccess,
   runs: readonly RunOnDevice[],

@@ -19,7 +19,7 @@ import { createShareStore } from './share-store.ts';
 import { ScreenCache } from './screens/screen-cache.ts';
 import { ScreenReader } from './screens/screen-reader.ts';
 
-/** Devices, their names and labels, their shares and their leases. */
+/** Opens the devices with their names, labels, shares and leases. */
 export async function openDevices(
   context: Context,
   { hosts: { sessions } }: { hosts: Hosts },
@@ -48,7 +48,7 @@ export async function openDevices(
   return new DeviceAccess({ fleet, shares, leases, labels });
 }
 
-/** Screens that callers have read, and what reads those that hosts answer. */
+/** Cache of the screens that callers have read, and the parser of screens that hosts return. */
 export interface DeviceScreens {
   readonly screens: ScreenCache;
   readonly reader: ScreenReader;
@@ -60,7 +60,10 @@ interface DeviceDependencies {
   runs: { activeRunRows: RunsByDevice };
 }
 
-/** Call it after what has to hear of a host before its devices are ready. */
+/**
+ * Registers the routes, listeners and jobs of devices. Call it after the features that must handle a host's `hello`
+ * before its devices become ready.
+ */
 export function serveDevices(
   context: Context,
   { devices: access, hosts, runs }: DeviceDependencies,
@@ -81,7 +84,7 @@ export function serveDevices(
   addControlRoutes(app, reaching);
   leases.onChange(({ id, serial, epoch }, changes) => {
     if (epoch === null) return;
-    // A host that does not hear of it hears of it with the next touch.
+    // A host that misses this message learns of the change with the next touch.
     const told = hosts.connected.ask(epoch, { type: 'lease', serial, device_id: id, lease: changes });
     told.catch(() => {});
   });

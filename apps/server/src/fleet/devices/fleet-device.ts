@@ -4,7 +4,7 @@ import type { DevicePlacement } from './device-placement-store.ts';
 import type { StoredDevice } from './stored-device.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 
-/** A device as it is at this moment. */
+/** Device in its current state. */
 export interface FleetDevice extends Availability {
   readonly id: string;
   readonly ownerId: string;
@@ -12,25 +12,25 @@ export interface FleetDevice extends Availability {
   readonly stored: StoredDevice;
   /** Time when its host last confirmed it as ready, epoch ms. */
   readonly confirmedAt: number | null;
-  /** Epoch of the connection of the host that has it; null: no host has it. */
+  /** Epoch of the connection of the host that has the device; null when no host has it. */
   readonly epoch: number | null;
-  /** Whether its host is connected, which may not see it. */
+  /** Whether its host is connected, even if that host does not see the device. */
   readonly isHostConnected: boolean;
-  /** Whether its host has lost its connection, or opened one, so lately that the phone may be back in a moment. */
+  /** Whether its host disconnected or connected so recently that the phone may return shortly. */
   readonly isReturning: boolean;
-  /** Whether its host takes secrets, and hides them. */
+  /** Whether its host accepts secrets and masks them. */
   readonly knowsSecrets: boolean;
-  /** Whether its host keeps callers and runs to the apps of their token. */
+  /** Whether its host restricts callers and runs to the apps of their token. */
   readonly knowsAppLimits: boolean;
 }
 
-/** Warnings that its host last reported. */
+/** Returns the warnings that the host of a device last reported. */
 export const warningsOf = ({ warnings }: StoredDevice): PhoneWarning[] =>
-  // The JSON was written here.
+  // The JSON was written by `Fleet`.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   warnings === '[]' ? [] : (JSON.parse(warnings) as PhoneWarning[]);
 
-/** A host that is sent to another server is there within this time. */
+/** Maximum time in ms that a host takes to reconnect to another server. */
 const returnMs = 3000;
 
 export const identityOf = (
@@ -42,12 +42,12 @@ export const identityOf = (
   stored,
 });
 
-/** A device that no host of this server has, which is the one of this ID. */
+/** Returns the state of a device that no host of this server has. `here`: ID of this server. */
 export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: number): FleetDevice {
   const isConnected = row.is_connected === 1;
   const isSeen = row.epoch !== null && row.epoch === row.session_epoch;
   if (isConnected && isSeen && row.node_id !== here) return ofOtherServer(row);
-  // The loss of a device that this server had a moment ago is not stored yet.
+  // This server has just lost the device, and the loss is not stored yet.
   const connectedAt = isSeen ? nowMs : row.opened_at;
   const changedAt = row.ended_at ?? (isConnected ? connectedAt : row.lease_until);
   const isReturning = changedAt !== null && nowMs - changedAt < returnMs;
@@ -66,7 +66,10 @@ export function deviceElsewhere(row: DevicePlacement, here: string, nowMs: numbe
   return { ...identityOf(row), ...offline, reason: withoutHost(row), since };
 }
 
-/** A device of another server, which would have stored another state, had the host not confirmed the phone since. */
+/**
+ * Returns the state of a device at another server. The stored state is current, because that server stores a new one as
+ * soon as the host stops confirming the phone.
+ */
 const ofOtherServer = (row: DevicePlacement): FleetDevice => ({
   ...identityOf(row),
   state: row.state,
@@ -93,9 +96,9 @@ export interface Availability {
   since: number;
 }
 
-/** A device that a host has which is connected to this server. */
+/** Device of a host that is connected to this server. */
 export interface HeldDevice {
-  /** Row of the device, as it is in the database. */
+  /** Row of the device, as stored in the database. */
   stored: StoredDevice;
   /** State that the host last reported. */
   reported: Availability;
@@ -106,7 +109,10 @@ export interface HeldDevice {
 
 const keyOf = (epoch: number, serial: string): string => `${epoch} ${serial}`;
 
-/** The devices of the hosts that are connected to this server, by all that they are looked up by. */
+/**
+ * Index of the devices of the hosts that are connected to this server, by ID, by connection and serial, and by
+ * connection.
+ */
 export class HeldDevices {
   readonly #byId = new Map<string, HeldDevice>();
   readonly #bySerial = new Map<string, HeldDevice>();
@@ -120,18 +126,18 @@ export class HeldDevices {
     return this.#byId.get(id);
   }
 
-  /** Finds the device with this serial that the host has. */
+  /** Finds the device with this serial among those of the host. */
   findOf(link: HostLink, serial: string): HeldDevice | undefined {
     const device = this.#bySerial.get(keyOf(link.epoch, serial));
     return device?.link === link ? device : undefined;
   }
 
-  /** The devices of the host with this connection. */
+  /** Returns the devices of the host with this connection. */
   ofEpoch(epoch: number): HeldDevice[] {
     return [...(this.#byEpoch.get(epoch) ?? [])];
   }
 
-  /** Holds a device, in place of what another host had of it. */
+  /** Adds a device and replaces the entry of another host for it. */
   hold(device: HeldDevice): void {
     const { stored, link } = device;
     const before = this.#byId.get(stored.id);
@@ -150,7 +156,7 @@ export class HeldDevices {
     if (ofEpoch?.size === 0) this.#byEpoch.delete(link.epoch);
   }
 
-  /** Releases all devices of the host, and returns them. */
+  /** Releases all devices of the host and returns them. */
   releaseAll(link: HostLink): HeldDevice[] {
     const devices = this.ofEpoch(link.epoch);
     for (const device of devices) this.release(device);

@@ -31,25 +31,25 @@ interface Options {
   heartbeatMs: number;
   /** ID of this server. */
   nodeId: string;
-  /** Resolves when it is stored which connections have ended. */
+  /** Resolves when all ends of connections so far are stored. */
   endsStored: () => Promise<void>;
 }
 
-/** Maximum number of cached devices of other servers, for those that are asked for again and again. */
+/** Maximum number of cached devices of other servers; the cache serves callers that poll. */
 const maxCached = 10_000;
 const cachedMs = 500;
 
 type ChangeListener = (deviceIds: readonly string[]) => void;
 
 /**
- * Every device that was ever reported, and how it is now. What the hosts of this server say is known here, and stored
- * when it changes, for other servers; of all other devices the database is asked.
+ * Registry of every device that was ever reported, with its current state. Reports by hosts of this server are held in
+ * memory, and changes are stored for the other servers. All other devices are read from the database.
  */
 export class Fleet {
   readonly #options: Options;
   readonly #held = new HeldDevices();
   readonly #listeners: ChangeListener[] = [];
-  /** Reports of hosts on phones that other hosts have ready, by serial. */
+  /** Reports about phones that are ready at other hosts, by serial. */
   readonly #waiting = new Map<HostLink, Map<string, DeviceReport>>();
   readonly #cached = new LRUCache<string, DevicePlacement>({ max: maxCached, ttl: cachedMs });
 
@@ -67,14 +67,15 @@ export class Fleet {
   }
 
   /**
-   * Finds a device that is asked for again and again. At another server, its state may be as old as the cached shares.
+   * Finds a device for callers that poll. For a device at another server, the state may be as stale as the cached
+   * shares.
    */
   async findCached(id: string): Promise<FleetDevice | undefined> {
     const row = this.#held.find(id) === undefined ? this.#cached.get(id) : undefined;
     return row === undefined ? this.find(id) : this.#view(row);
   }
 
-  /** Finds devices by ID; those that are not known are missing. */
+  /** Finds devices by ID; unknown devices are missing. */
   async findAll(ids: readonly string[]): Promise<Map<string, FleetDevice>> {
     const found = new Map<string, FleetDevice>();
     const others: string[] = [];
@@ -94,12 +95,12 @@ export class Fleet {
     return rows.map((row) => this.#view(row));
   }
 
-  /** Counts the owner's devices that the hosts have. */
+  /** Counts the owner's devices at these hosts by state and connection. */
   countStatesOf(ownerId: string, hostIds: readonly string[]): Promise<StateCount[]> {
     return this.#options.placed.countStatesOf(ownerId, hostIds);
   }
 
-  /** A device that a host of this server has. */
+  /** Finds a device that a host of this server has. */
   findHeld(id: string): FleetDevice | undefined {
     const held = this.#held.find(id);
     return held && this.#viewHeld(held);
@@ -114,7 +115,7 @@ export class Fleet {
     return this.#held.ofEpoch(epoch).filter((held) => this.#availability(held).state === 'ready').length;
   }
 
-  /** The devices of this server's hosts, and those that no host has. */
+  /** Counts the devices of this server's hosts, and those that no host has, by state. */
   async countByState(): Promise<Map<string, number>> {
     const counts = new Map([['offline', await this.#options.placed.countOffline()]]);
     for (const held of this.#held.all()) {
@@ -136,11 +137,11 @@ export class Fleet {
     this.#listeners.push(listener);
   }
 
-  /** Takes over what a host says of its phones, and stores what is new. */
+  /** Applies the reports of a host about its phones, and stores changes. */
   async report(link: HostLink, reports: readonly DeviceReport[]): Promise<void> {
-    // A report from before the connection broke is no longer true.
+    // A report from before the connection closed is stale.
     if (!link.isOpen) return;
-    // The later one of two reports of a phone counts.
+    // The later of two reports about a phone counts.
     const latest = [...new Map(reports.map((report) => [report.serial, report])).values()];
     const changed = latest.flatMap((report) => this.#findChange(link, report) ?? []);
     for (const { serial } of latest) this.#waiting.get(link)?.delete(serial);
@@ -159,18 +160,18 @@ export class Fleet {
     }
   }
 
-  /** The connection of a host is gone, and so are its devices. */
+  /** Releases the devices of a host whose connection has closed. */
   async disconnect(link: HostLink): Promise<void> {
     this.#waiting.delete(link);
     const ids = this.#held.releaseAll(link).map(({ stored }) => stored.id);
     if (ids.length === 0) return;
     await this.#options.endsStored();
     this.#notify(ids);
-    // Another host may have reported some of them before this one had let go of them.
+    // Another host may have reported some of them before this host released them.
     await this.retryWaiting();
   }
 
-  /** Repeats the waiting reports: phones that their other host has let go of are the waiting host's from now on. */
+  /** Retries the waiting reports: phones that their other host has released now belong to the waiting host. */
   async retryWaiting(): Promise<void> {
     for (const [link, reports] of this.#waiting) {
       if (!link.isOpen || reports.size === 0) this.#waiting.delete(link);
@@ -186,7 +187,10 @@ export class Fleet {
     this.#waiting.set(link, kept);
   }
 
-  /** Tells of the devices that have fallen silent, or have come back, without a word of their host. */
+  /**
+   * Detects devices that have become unresponsive or have recovered without a report of their host. Notifies listeners
+   * and stores the states.
+   */
   async sweep(): Promise<void> {
     const changed = this.#held.all().flatMap((device) => {
       const availability = this.#availability(device);
@@ -210,7 +214,7 @@ export class Fleet {
     for (const device of this.#held.all()) if (device.stored.owner_id === userId) this.#held.release(device);
   }
 
-  /** False: its host has it, or a run on it has not ended. */
+  /** Deletes a device. Returns false when its host has it or a run on it has not ended. */
   async deleteIdle({ id, epoch }: FleetDevice): Promise<boolean> {
     if (epoch !== null) return false;
     await this.#options.endsStored();
@@ -219,7 +223,7 @@ export class Fleet {
     return isDeleted;
   }
 
-  /** Returns the device to store for a report; undefined: the same is stored already. */
+  /** Returns the device to store for a report, or undefined when nothing has changed. */
   #findChange(link: HostLink, report: DeviceReport): DescribedDevice | undefined {
     const known = this.#held.findOf(link, report.serial)?.stored;
     const described = this.#describe(link, report);
@@ -229,7 +233,10 @@ export class Fleet {
     return isDeepStrictEqual({ ...before, last_seen_at: after.last_seen_at }, after) ? undefined : after;
   }
 
-  /** A host that reports more phones than its user may have keeps those that are known. */
+  /**
+   * Stores changed devices. When a host reports more phones than its user may have, new phones are refused and known
+   * ones are kept.
+   */
   async #storeChanged(
     link: HostLink,
     changed: readonly DescribedDevice[],
@@ -242,7 +249,7 @@ export class Fleet {
     return { stored, waiting };
   }
 
-  /** Takes over the stored devices. News that are not stored are another host's, or beyond the limit. */
+  /** Takes over the stored devices. Changes that were not stored belong to another host or exceed the limit. */
   #takeOver(link: HostLink, changed: readonly DescribedDevice[], stored: readonly StoredDevice[]): void {
     for (const { serial } of changed) {
       const before = this.#held.findOf(link, serial);
@@ -285,18 +292,18 @@ export class Fleet {
       last_seen_at: now,
       state: report.state,
       reason: report.reason,
-      // A host's clock may be ahead; a state never begins in the future.
+      // The clock of a host may be ahead; a state must not begin in the future.
       since: Math.min(report.since, now),
       warnings: JSON.stringify(report.warnings ?? []),
       battery_percent: report.battery_percent ?? null,
     };
   }
 
-  /** `ready` only if its host has confirmed it within the last two heartbeats. */
+  /** Returns `ready` only if the host has confirmed the phone within the last two heartbeats. */
   #availability({ reported, confirmedAt }: HeldDevice): Availability {
     if (reported.state !== 'ready') return reported;
     const silentMs = this.#options.clock.now() - (confirmedAt ?? reported.since);
-    // Two heartbeats: one may be on its way.
+    // Two heartbeats, because one may still be in flight.
     if (silentMs <= 2 * this.#options.heartbeatMs) return reported;
     return {
       state: 'unresponsive',
@@ -326,7 +333,7 @@ export class Fleet {
     return held === undefined ? deviceElsewhere(row, nodeId, clock.now()) : this.#viewHeld(held);
   }
 
-  /** Tells that what is known of these devices beside their states has changed. */
+  /** Notifies listeners that something other than the state of these devices has changed. */
   announce(deviceIds: readonly string[]): void {
     this.#notify(deviceIds);
   }

@@ -13,10 +13,10 @@ interface MemberSources extends HostSources {
   readonly clock: Clock;
 }
 
-/** Phone or host that is shared, as the caller sees it. */
+/** Shared phone or host, as the caller sees it. */
 interface Shared {
   target: ShareTarget;
-  /** Host of a phone: its members share the phone too. */
+  /** Host of a phone, whose members share the phone too. */
   host?: ShareTarget;
   /** Serial number of a phone, or name of a host. */
   name: string;
@@ -51,7 +51,8 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
   });
 
   /**
-   * Finds a share for its member to leave, also when the member has a host of the same ID, or the owner's host is gone.
+   * Finds a share that its member wants to leave, even when the member has a host with the same ID or the owner's host
+   * no longer exists.
    */
   const findLeft = async (
     kind: ShareTarget['kind'],
@@ -115,7 +116,7 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
     });
   }
 
-  /** Lists the owner first and the others by their IDs, each once. */
+  /** Lists the owner first, then each other member once, ordered by ID. */
   function listMembers({ target, host }: Shared, cursor: string | undefined): DeviceMember[] {
     const { owner_id } = target;
     const owner: DeviceMember = {
@@ -130,7 +131,7 @@ export function addMemberRoutes(app: FastifyInstance, sources: MemberSources): v
     for (const shared of host === undefined ? [target] : [host, target])
       for (const { userId, role, isAccepted: accepted } of shares.listMembers(shared)) {
         const known = members.get(userId);
-        // The stronger of two roles counts, and of the same ones that which was accepted.
+        // The stronger of two roles wins; of two equal roles, the accepted one.
         if (known?.role === 'launch' && role !== 'launch') continue;
         if (known?.role === role && known.accepted) continue;
         const through = shared.kind;

@@ -11,11 +11,11 @@ export interface OnlineDevice {
   epoch: number;
 }
 
-/** Maximum time to wait for a device, in ms: a little longer than it counts as returning. */
+/** Maximum time to wait for a device, in ms; slightly longer than a device counts as returning. */
 const maxWaitMs = 3500;
 const lookEveryMs = 50;
 
-/** Reason why a device can't be used: a stable word, and the text that follows its name in a sentence. */
+/** Reason why a device can't be used: a stable code, and the text that follows the device name in a message. */
 interface Obstacle {
   code: string;
   reason: string;
@@ -30,12 +30,12 @@ function whoElse({ leases }: DeviceAccess, device: FleetDevice, userId: string):
   return { code: 'device_leased', reason: `controlled by hand by ${other.user} until ${other.until}` };
 }
 
-/** People know a phone by its serial number. */
+/** Returns the name of a phone for messages. It contains the serial number, by which people know the phone. */
 export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): string => `${id} ${serial}`;
 
 /**
- * Finds the devices of a stop. A phone that has stopped answering is no reason to leave its runs going, as long as its
- * host can be told.
+ * Finds the devices whose runs are to be stopped. Accepts unresponsive phones whose host is connected, because their
+ * runs still have to be stopped.
  */
 export async function getStoppableDevices(
   access: DeviceAccess,
@@ -50,8 +50,9 @@ export async function getStoppableDevices(
 }
 
 /**
- * The devices of these IDs, all of them online, the user's to launch on, and not leased by another user; else
- * `devices_unavailable`, which names each that is not. A host that goes from one server to another is waited for.
+ * Returns the devices with these IDs if all of them are online, the user may launch on them, and no other user has
+ * leased them. Otherwise throws `devices_unavailable`, which names each unavailable device. Waits for a host that is
+ * moving between servers.
  */
 export async function getOnlineDevices(
   access: DeviceAccess,
@@ -67,8 +68,8 @@ export async function getOnlineDevices(
 }
 
 /**
- * Looks once, and refuses the same. `returning`: a host of them may be back in a moment. A caller that waits for it no longer
- * says so by `mayReturn`.
+ * Checks the devices once, with the same errors. Returns `returning` when a host may reconnect shortly. A caller that
+ * no longer waits for this passes `mayReturn` as false.
  */
 export async function findOnlineNow(
   access: DeviceAccess,
@@ -82,7 +83,7 @@ export async function findOnlineNow(
   return requireEach(wanted, seen, (device) => whyNot(device) ?? whoElse(access, device, userId));
 }
 
-/** Whether some devices may be back in a moment, and none is away for longer. */
+/** Whether some devices are offline, and all of those may return shortly. */
 function areReturning(seen: ReadonlyMap<string, SeenDevice>): boolean {
   const offline = [...seen.values()].filter(({ device }) => device.state === 'offline');
   return offline.length > 0 && offline.every(({ device }) => device.isReturning);

@@ -7,7 +7,7 @@ import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { PhoneLimit, Principal } from '../../http/requests/principal.ts';
 import { type PhoneLabels, readSelector, selects } from './labels/phone-labels.ts';
 
-/** Lookups that tell which phones a request reaches. */
+/** Lookups that determine which phones a request reaches. */
 export interface PhoneKnowledge {
   readonly devices: DeviceAccess;
   readonly findRun: (id: string) => Promise<{ readonly device_id: string } | undefined>;
@@ -19,15 +19,20 @@ interface Asked extends PhoneKnowledge {
   readonly limit: PhoneLimit;
 }
 
-/** Throws when the request reaches a phone that the token does not, or narrows it to those that it does. */
+/**
+ * Throws when the request reaches a phone that the token does not, or narrows the request to the phones of the token.
+ */
 type Rule = (asked: Asked) => Promise<void> | void;
 
 const isFree: Rule = () => undefined;
 
-/** Rules for tokens that `http/requests/policy.ts` has let in: a reach that is refused to all of them needs none. */
+/**
+ * Rules for tokens that `http/requests/policy.ts` has admitted. `refused` needs no rule, because the policy rejects it
+ * for all of them.
+ */
 const rules: Record<Exclude<PhoneReach, 'refused'>, Rule> = {
   none: isFree,
-  // The features of jobs and schedules ask whether each keeps the same limit.
+  // The features of jobs and schedules check that each item has the same limit.
   kept: isFree,
   calls: isFree,
   path: phoneOfPath,
@@ -43,8 +48,8 @@ const rules: Record<Exclude<PhoneReach, 'refused'>, Rule> = {
 };
 
 /**
- * Keeps requests of tokens that are limited to phones to these. Add it before all routes. Returns how to tell it of phones and runs,
- * without which such tokens reach nothing.
+ * Restricts requests of phone-limited tokens to their phones. Register it before all routes. Returns a function that
+ * sets the lookups for phones and runs; until then, such tokens reach nothing.
  */
 export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) => void {
   let known: PhoneKnowledge | undefined;
@@ -52,7 +57,7 @@ export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) =
     if (!request.hasPrincipal || request.principal.phones === null) return;
     const { principal } = request;
     const { reach } = request.routeOptions.config;
-    // Git asks for itself.
+    // Git routes check the limit themselves.
     if (reach === null) return;
     if (known === undefined || reach === undefined || reach.phones === 'refused')
       throw ApiError.of('not_ready', { reason: 'starting' });
@@ -63,7 +68,7 @@ export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) =
   };
 }
 
-/** Returns a part of the request, which the validator of the contract has let through. */
+/** Returns a part of the request, which the contract validator has already checked. */
 function partOf(request: FastifyRequest, part: 'params' | 'query' | 'body'): Record<string, unknown> {
   const given: unknown = request[part];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object has properties of some kind
@@ -75,7 +80,9 @@ const textAt = (part: Record<string, unknown>, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** Whether the token of the caller reaches the phone, as its labels are now; which phones are its user's is another question. */
+/**
+ * Whether the caller's token reaches the phone with its current labels. Does not check the user's access to the phone.
+ */
 export function reachesPhone(
   labels: PhoneLabels,
   { userId, phones }: Pick<Principal, 'userId' | 'phones'>,
@@ -105,7 +112,7 @@ function phoneOfPath(asked: Asked): Promise<void> {
   return requirePhone(asked, textAt(partOf(asked.request, 'params'), 'id'));
 }
 
-/** A proxy or a time zone is that of all apps. */
+/** Rejects phone settings for app-limited tokens, because a proxy or a time zone applies to all apps. */
 function requireNoSettings({ request, limit }: Asked): void {
   if (limit.apps === null || partOf(request, 'body')['phone_settings'] === undefined) return;
   throw ApiError.of('forbidden', {
@@ -122,7 +129,7 @@ async function phoneOfDirect(asked: Asked): Promise<void> {
   return requireLaunchable(asked, [textAt(partOf(asked.request, 'body'), 'device_id')]);
 }
 
-/** A launch tells of other phones as of those that are not there. */
+/** Throws `devices_unavailable` for phones beyond the limit, as for phones that do not exist. */
 async function requireLaunchable(asked: Asked, ids: readonly string[]): Promise<void> {
   const known = await asked.devices.fleet.findAll(ids);
   const others = ids.filter((id) => {
@@ -144,12 +151,15 @@ async function phoneOfRun(asked: Asked): Promise<void> {
   const id = textAt(partOf(asked.request, 'params'), 'id');
   const run = await asked.findRun(id.toLowerCase());
   const device = run && (await asked.devices.fleet.find(run.device_id));
-  // The phone of a run may have been forgotten since: nobody knows its labels any more.
+  // The phone of a run may have been deleted, and its labels with it.
   if (device !== undefined && reaches(asked, device)) return;
   throw ApiError.of('run_not_found', { run_id: id });
 }
 
-/** The phones that the body names, each once; undefined: it names none. Throws unless the token may launch on each. */
+/**
+ * Returns the distinct phones that the body names, or undefined when it names none. Throws unless the token may launch
+ * on each.
+ */
 async function namedPhones(asked: Asked): Promise<readonly string[] | undefined> {
   const given: unknown = partOf(asked.request, 'body')['device_ids'];
   if (!Array.isArray(given)) return undefined;
@@ -158,13 +168,16 @@ async function namedPhones(asked: Asked): Promise<readonly string[] | undefined>
   return ids;
 }
 
-/** A job keeps the limit: which of the phones that its selector finds it takes is seen when each task begins. */
+/**
+ * Checks the named phones only. A job keeps the limit, so phones that its selector finds are checked when each task
+ * begins.
+ */
 async function phonesOfWork(asked: Asked): Promise<void> {
   requireNoSettings(asked);
   await namedPhones(asked);
 }
 
-/** Adds the selector of the token to that of the request: the terms of both hold. */
+/** Adds the selector of the token to that of the request, so that both must match. */
 function narrow(part: Record<string, unknown>, { selector }: PhoneLimit): void {
   if (selector === null) return;
   const given = part['selector'];

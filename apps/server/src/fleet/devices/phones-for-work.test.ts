@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 
 const sources = path.join(import.meta.dirname, '../..');
 
-/** Calls that also tell of what a user has not accepted, and who may make them: for people who look, or by an ID. */
+/** Calls that also return what a user has not accepted, with the files that may use them: for display, or by ID. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'listSeen(': [
-    'fleet/devices/device-access.ts', // the list itself, and how many phones wait
+    'fleet/devices/device-access.ts', // the list itself, and the number of waiting phones
     'fleet/devices/routes.ts', // the list of phones
   ],
   'listOwners(': [
@@ -32,7 +32,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'evidence/records/groups/routes.ts', // a single user
   ],
   'people.of(': ['runs/launches/stop-on-devices.ts', 'runs/runs/run-access.ts'],
-  // Values for looking for them on the server; hosts get those of `SecretGrants`.
+  // Values to search for on the server; hosts receive those of `SecretGrants`.
   'secretsOf(': ['runs/launches/launch-preparation.ts', 'code/secrets/secret-grants.ts'],
 };
 

@@ -11,7 +11,7 @@ export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;
 
 export type ShareStore = ReturnType<typeof createShareStore>;
 
-/** Shares of phones and hosts with users. */
+/** Stores the shares of phones and hosts with users. */
 export function createShareStore(db: Db) {
   return {
     listAll: (): Promise<StoredShare[]> => db.selectFrom('share').selectAll().execute(),
@@ -24,7 +24,7 @@ export function createShareStore(db: Db) {
       return row?.name;
     },
 
-    /** Stores a share. A stronger role than before is not accepted yet: it waits anew. */
+    /** Stores a share. A stronger role than before resets the acceptance. */
     put: (share: StoredShare): Promise<StoredShare> =>
       change(db, async (transaction) => {
         const stored = await transaction
@@ -42,7 +42,10 @@ export function createShareStore(db: Db) {
         return stored;
       }),
 
-    /** Undefined: there is no such share, or none with this role. One that was accepted before keeps its time. */
+    /**
+     * Accepts a share. Returns undefined when there is no such share, or none with this role. An earlier acceptance
+     * keeps its time.
+     */
     accept: (
       { owner_id, kind, target_id }: ShareTarget,
       { userId, role, now }: Acceptance,

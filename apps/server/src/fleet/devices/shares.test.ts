@@ -85,7 +85,7 @@ describe('a phone that is shared', () => {
     for (const [index, caller] of callers.entries()) {
       const reply = await ask(caller);
       expect(reply.status, `${caller}: ${reply.text}`).toBe(statuses[index]);
-      // A refused caller has changed nothing.
+      // A refused request has changed nothing.
       if (reply.status < 300) await phone.reset();
     }
   });

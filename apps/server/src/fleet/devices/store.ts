@@ -13,11 +13,11 @@ import { rowsAs, textsIn } from '../../storage/db/dialect.ts';
 import type { StoredDevice } from './stored-device.ts';
 import { identitiesOf, isOther, type KnownDevice, placeDevice } from './device-identity.ts';
 
-/** The report of a host on a phone, on the connection of an epoch. The identity is what it asks for: another phone may have it. */
+/** Report of a host about a phone. The identity is a request: another phone may already have it. */
 export type DescribedDevice = Omit<StoredDevice, 'id' | 'epoch'>;
-/** The state of a phone that the server of its host has seen change. */
+/** Changed state of a phone, as detected by the server of its host. */
 type DeviceState = Pick<StoredDevice, 'id' | 'epoch' | 'state' | 'reason' | 'since'> & {
-  /** The state before. */
+  /** State before the change. */
   before: StoredDevice['state'];
 };
 
@@ -28,25 +28,27 @@ interface Terms {
 }
 
 interface Reported {
-  /** Devices as they are stored now, without those that another host has and those beyond the limit. */
+  /** Devices as stored now, without those that another host has and those beyond the limit. */
   stored: StoredDevice[];
   /** Number of devices beyond the limit. */
   refused: number;
-  /** Serials of phones that another host has ready: they are to be reported again. */
+  /** Serials of phones that are ready at another host: the reports have to be retried. */
   waiting: string[];
 }
 
 export type DeviceStore = ReturnType<typeof createDeviceStore>;
 
-/** Maximum number of devices in a statement: it has a value for each field of each device, and may have 32,766. */
+/**
+ * Maximum number of devices per statement. Each field of each device is a parameter, and a statement may have 32,766.
+ */
 const atOnce = 500;
 
-/** Devices, as hosts last reported them. */
+/** Stores devices, as last reported by hosts. */
 export function createDeviceStore(db: Db, commits: GroupCommit) {
   return {
     /**
-     * Stores the reports of a host on the connection of this epoch, all of one user. The first report that stores a
-     * phone gives it its ID. Throws `EpochOver`.
+     * Stores the reports of a host on the connection of this epoch, all of one user. The first report of a phone
+     * assigns its ID. Throws `EpochOver`.
      */
     async report(devices: readonly DescribedDevice[], terms: Terms): Promise<Reported> {
       // Sort them, so that concurrent transactions lock in the same order.
@@ -65,7 +67,7 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
       return all;
     },
 
-    /** Saves states, except of devices that a host has reported anew since. */
+    /** Stores states, except for devices that a host has reported again in the meantime. */
     async saveStates(states: readonly DeviceState[]): Promise<void> {
       const texts = { id: 'text', state: 'text', reason: 'text', before: 'text' } as const;
       const columns = { ...texts, epoch: 'bigint', since: 'bigint' } as const;
@@ -84,7 +86,7 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
       });
     },
 
-    /** False: its host has it, or a run on it has not ended. */
+    /** Deletes a device. Returns false when its host has it or a run on it has not ended. */
     deleteIdle: (id: string): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numDeletedRows } = await transaction
@@ -144,7 +146,7 @@ interface PlacedDevice {
   readonly row: KnownDevice | undefined;
 }
 
-/** Stores reports. A host that has connected again reports all its phones anew, and few have changed. */
+/** Stores reports. After a reconnect, a host reports all its phones again, and few of them have changed. */
 async function store(transaction: Transaction, placed: readonly PlacedDevice[]): Promise<StoredDevice[]> {
   const [same, changed]: [StoredDevice[], StoredDevice[]] = [[], []];
   for (const { device, row } of placed) {
@@ -163,7 +165,7 @@ async function store(transaction: Transaction, placed: readonly PlacedDevice[]):
   return changed.length === 0 ? same : [...same, ...(await upsert(transaction, changed))];
 }
 
-/** Renames the identity of a phone that an earlier release has stored. This happens once per phone. */
+/** Changes the identity of a phone that an earlier release has stored. This happens once per phone. */
 async function rename(transaction: Transaction, id: string, identity: string): Promise<void> {
   await transaction.updateTable('device').set({ identity }).where('id', '=', id).execute();
 }
@@ -177,7 +179,10 @@ async function moveAll(transaction: Transaction, devices: readonly StoredDevice[
   await moving.where('id', 'in', textsIn(transaction, ids)).execute();
 }
 
-/** Reads identities before their rows are locked: a transaction that waits for the lock of the user must have none. */
+/**
+ * Reads identities without locking their rows, because a transaction that waits for the quota lock of the user must
+ * hold no row locks.
+ */
 async function listIdentities(
   transaction: Transaction,
   ownerId: string,
@@ -191,7 +196,7 @@ async function listIdentities(
   return new Set((await query.execute()).map(({ identity }) => identity));
 }
 
-/** Serial numbers of these phones that a host has found at several. */
+/** Returns the serial numbers of these phones that a host has found on several phones. */
 async function findShared(
   transaction: Transaction,
   ownerId: string,
@@ -201,7 +206,7 @@ async function findShared(
     isOther(known.get(device.identity)?.phone_mark ?? '', device.phone_mark),
   );
   if (!doubtful) return new Set();
-  // A name such as `NUMBER@usb:1-2` is of a phone whose number another one has.
+  // A name such as `NUMBER@usb:1-2` belongs to a phone whose number another phone has too.
   const query = transaction
     .selectFrom('device')
     .select('serial')
@@ -236,7 +241,7 @@ async function findKnown(
 export const countOwned = (db: Db, ownerId: string): Promise<number> =>
   countRows(db.selectFrom('device').where('owner_id', '=', ownerId));
 
-/** A phone that is offline or unauthorized does not tell what it is: what it told before stands. */
+/** Keeps the known facts of a phone that reports none, because it is offline or unauthorized. */
 export const withKnownFacts = <Given extends DescribedDevice>(
   device: Given,
   before: DescribedDevice,

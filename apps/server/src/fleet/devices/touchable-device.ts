@@ -2,7 +2,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 
-/** Throws unless the caller may touch it. */
+/** Returns the device. Throws unless the caller may touch it. */
 export async function getTouchable(
   access: DeviceAccess,
   id: string,

@@ -5,15 +5,15 @@ import type { HostLink, HostQuestion } from './host-link.ts';
 import type { HostListeners } from './host-listeners.ts';
 import { userMark } from './user-mark.ts';
 
-/** A user's touch of a device by hand. */
+/** Touch of a device by a user. */
 export interface Touch {
   readonly deviceId: string;
   readonly userId: string;
-  /** The lease that they show. */
+  /** Lease that the user presents. */
   readonly leaseId?: string | undefined;
 }
 
-/** Arguments that a question of that type is asked with. */
+/** Arguments that a question of this type takes. */
 export type TouchFor<Type extends HostQuestion['type']> = Type extends HostTouchType ? [touch: Touch] : [];
 
 interface HostRequest {
@@ -21,13 +21,13 @@ interface HostRequest {
   readonly touch?: Touch | undefined;
 }
 
-/** The subjects of the bus on which a host's server is asked, and is told that a message to the host is stored. */
+/** Bus subjects on which the server of a host receives questions, and notices that a message to the host is stored. */
 const questionsTo = (epoch: number): string => `host.${epoch}.ask`;
 const flushesOf = (epoch: number): string => `host.${epoch}.flush`;
 
 /**
- * The hosts that are connected to any server, by the epochs of their connections. A message to a host of another server
- * is stored, and that server sends it.
+ * Hosts that are connected to any server, by the epochs of their connections. A message to a host on another server is
+ * stored, and that server sends it.
  */
 export class ConnectedHosts {
   readonly #byEpoch = new Map<number, HostLink>();
@@ -36,14 +36,14 @@ export class ConnectedHosts {
   #permit: (touch: Touch) => Promise<number> = () => Promise.reject(new Error('nobody may touch it yet'));
   #onFlush: (epochs: readonly number[]) => void = () => undefined;
 
-  /** Create it before the features that are told what hosts say: they may answer. */
+  /** Requires creation before the features register for hosts, because their listeners may reply to the host. */
   constructor(on: HostListeners['on'], bus: Bus) {
     this.#bus = bus;
     on('hello', (link) => this.#add(link));
     on('closed', (link) => this.#remove(link));
   }
 
-  /** Sets the listener that sends what is stored for hosts of this server, by their connections. */
+  /** Sets the listener that sends the stored messages to hosts of this server, by connection epoch. */
   onFlush(listener: (epochs: readonly number[]) => void): void {
     this.#onFlush = listener;
   }
@@ -52,14 +52,14 @@ export class ConnectedHosts {
     return this.#byEpoch.has(epoch);
   }
 
-  /** Epochs of the connections of this server. */
+  /** Returns the epochs of the connections to this server. */
   epochs(): number[] {
     return [...this.#byEpoch.keys()];
   }
 
   /**
-   * Sends to a host of this server. A message that can't arrive, because the connection is gone, is left to the next
-   * connection's `hello`.
+   * Sends a message to a host of this server. A message that can't arrive because the connection is closed is left to
+   * the `hello` of the next connection.
    */
   send(epoch: number, message: ServerMessage): void {
     const link = this.#byEpoch.get(epoch);
@@ -67,21 +67,22 @@ export class ConnectedHosts {
     else link?.send({ ...message, bundle: bundleFor(link, message.bundle) });
   }
 
-  /** Has what is stored for a host sent, whichever server has it. */
+  /** Sends the stored messages of a host, on whichever server it is connected to. */
   flush(epoch: number): void {
     if (this.has(epoch)) this.#onFlush([epoch]);
     else this.#bus.publish(flushesOf(epoch), '');
   }
 
   /**
-   * Sets who may touch, asked where the phone is, at the moment of the touch. `permit` resolves with the count of the phone's leases at
-   * that moment, and rejects with a sentence for people.
+   * Sets the check for whether a user may touch a device. The server that the host is connected to runs it at the
+   * moment of the touch. `permit` resolves with the number of leases of the phone that have begun or ended so far, and
+   * rejects with a user-facing message.
    */
   permitTouches(permit: (touch: Touch) => Promise<number>): void {
     this.#permit = permit;
   }
 
-  /** Rejects with a sentence for people. */
+  /** Asks a host on any server. Rejects with a user-facing message. */
   async ask<Question extends HostQuestion>(
     epoch: number,
     question: Question,
@@ -99,7 +100,7 @@ export class ConnectedHosts {
     }
     const { deviceId: device_id, userId } = touch;
     const lease = await this.#permit(touch);
-    // Hosts of other users are not told of IDs of users.
+    // User IDs are not disclosed to hosts of other users.
     return link.ask({ ...question, touch: { device_id, lease, by: userMark(device_id, userId) } });
   }
 
@@ -108,7 +109,7 @@ export class ConnectedHosts {
     this.#byEpoch.set(epoch, link);
     this.#ends.set(epoch, [
       this.#bus.subscribe(flushesOf(epoch), () => this.#onFlush([epoch])),
-      // No sender but the servers of this database reaches the subject, and they send a `HostRequest`.
+      // The servers of this database alone can publish to the subject, and they send a `HostRequest`.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       this.#bus.answer(questionsTo(epoch), (text) => this.#askHere(link, JSON.parse(text) as HostRequest)),
     ]);
@@ -121,7 +122,7 @@ export class ConnectedHosts {
   }
 }
 
-/** A host that has the code by its hash is not sent it again. */
+/** Omits the code of a bundle that the host already has, by its hash. */
 function bundleFor({ bundles }: HostLink, { hash, content }: LaunchBundle): LaunchBundle {
   if (content === null || bundles.find(hash) !== undefined) return { hash, content: null };
   bundles.add(hash, content.code.length + (content.source_map?.length ?? 0), true);

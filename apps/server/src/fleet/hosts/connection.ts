@@ -34,29 +34,29 @@ interface ConnectionOptions {
   clock: Clock;
   log: Logger;
   limits: Limits;
-  /** Shared by all hosts: the messages of thousands may come in one turn of the event loop. */
+  /** Shared by all hosts, because messages from thousands of hosts may arrive in one turn of the event loop. */
   slice: TimeSlice;
   sessions: Pick<HostSessions, 'open' | 'end' | 'setProblem'>;
   heartbeatMs: number;
 }
 
-/** Hosts of the version before know no masks. */
+/** First protocol version with secrets: hosts of earlier versions can't mask them. */
 const secretsVersion = 8;
-/** Hosts of the version before let every token use all apps. */
+/** First protocol version with app limits: hosts of earlier versions let every token use all apps. */
 const appLimitsVersion = 9;
-/** Missed heartbeats after which a host counts as gone; its phones are not ready after two. */
+/** Number of missed heartbeats after which a host counts as disconnected; its phones stop being ready after two. */
 const toleratedSilence = 5;
 const helloTimeoutMs = 10_000;
-/** Minimum time between two stored problems of one host, in ms. */
+/** Minimum interval between two stored problems of one host, in ms. */
 const problemEveryMs = 1000;
-/** Maximum of messages that wait to be handled; beyond either the socket is not read. */
+/** Maximum size of the queue of received messages per host; reading the socket pauses when either limit is reached. */
 const maxQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
-/** Maximum bytes of reports of runs that are stored together. */
+/** Maximum bytes of run reports that are stored in one batch. */
 const maxJoinedBytes = 64 * 1024;
-/** Maximum bytes that a host has not read; two launches of the largest size fit. */
+/** Maximum bytes that are buffered for a host that does not read; two launches of the largest size fit. */
 const maxUnreadBytes = 128 * 1024 * 1024;
 
-/** `ws` gives single buffers unless it is asked for something else. */
+/** Narrows to a Buffer: `ws` delivers single buffers unless `binaryType` is changed. */
 const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
 
 /** One connection of a host: reads its messages in order, one at a time. */
@@ -73,12 +73,12 @@ export class HostConnection implements HostLink {
   hostId = '';
   hostName = '';
   readonly #options: ConnectionOptions;
-  /** Stands for the host before it says which host it is. */
+  /** Rate limit key of the connection until the host sends its ID. */
   readonly #name = randomUUID();
   readonly #requests = new HostRequests();
   readonly #pages = new HelloPages();
   #version = 0;
-  /** Reason why the host finds no phones, as stored, and the time when it may be stored again. */
+  /** Reason why the host finds no phones, as stored, and the earliest time for the next store. */
   #problem: { stored: string | null; nextAt: number } = { stored: null, nextAt: 0 };
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
   #queuedBytes = 0;
@@ -105,7 +105,7 @@ export class HostConnection implements HostLink {
     return this.#isOpen;
   }
 
-  /** Resolves when it is closed and the features have been told. */
+  /** Resolves when the connection is closed and the listeners have been notified. */
   get whenClosed(): Promise<void> {
     return this.#closed.promise;
   }
@@ -136,7 +136,8 @@ export class HostConnection implements HostLink {
   drop(closeCode: number, reason: string): void {
     const { socket } = this.#options;
     socket.close(closeCode, reason);
-    // Messages that still arrive are of no use, and a peer that does not answer the close must not hold the connection.
+    // Messages that still arrive are useless, and a peer that does not answer the close must not hold the connection
+    // open.
     this.#close();
     setTimeout(() => socket.terminate(), 1000).unref();
   }
@@ -155,7 +156,7 @@ export class HostConnection implements HostLink {
     this.#isHandling = true;
     try {
       for (let next = this.#shift(); next !== undefined && this.#isOpen; next = this.#shift()) {
-        // A message that waits here for its turn is a sign of life.
+        // A message that waits in the queue also proves that the host is alive.
         this.#silence.refresh();
         while (slice.isOver) await slice.next();
         await this.#keepPace();
@@ -177,13 +178,13 @@ export class HostConnection implements HostLink {
     return next;
   }
 
-  /** Whether the queue is full to this share. */
+  /** Whether the queue is filled to this share of its maximum. */
   #isFull(share: number): boolean {
     const { messages, bytes } = maxQueued;
     return this.#queue.length >= share * messages || this.#queuedBytes >= share * bytes;
   }
 
-  /** A host that says too much is read more slowly. */
+  /** Throttles reading from a host that exceeds its message rate. */
   async #keepPace(): Promise<void> {
     const { frames } = this.#options.limits;
     const key = `${this.userId} ${this.hostId || this.#name}`;
@@ -196,11 +197,11 @@ export class HostConnection implements HostLink {
   async #takeMessage(bytes: Buffer): Promise<void> {
     const message = this.#withRunsBehind(parseHostMessage(bytes));
     const handled = this.#handleMessage(message);
-    // Reports of runs are not awaited, so that the disk does not hold up what the host says next.
+    // Storing run reports is not awaited, so that a slow disk does not delay the next messages of the host.
     if (message.type !== 'runs' || this.hostId === '') await handled;
   }
 
-  /** Reports of runs that have come one by one are stored together: each store waits for the disk. */
+  /** Merges consecutive queued run reports into one message, because each store waits for the disk. */
   #withRunsBehind(message: HostMessage): HostMessage {
     if (message.type !== 'runs') return message;
     const runs = [...message.runs];
@@ -245,18 +246,18 @@ export class HostConnection implements HostLink {
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
     await listeners.notify('heartbeat', this, message.ready);
-    // The problem comes last, so that no phone waits for the disk to be confirmed.
+    // The problem comes last, so that readiness of phones never waits for a disk write.
     return this.#takeProblem(message.problem ?? null);
   }
 
-  /** A host that tells another one with each message has some of them stored. */
+  /** Stores a changed problem. Throttled: of a problem that changes with every message, only some are stored. */
   async #takeProblem(problem: string | null): Promise<void> {
     if (problem === this.#problem.stored || performance.now() < this.#problem.nextAt) return;
     this.#problem.nextAt = performance.now() + problemEveryMs;
     if (await this.#options.sessions.setProblem(this.epoch, problem)) this.#problem.stored = problem;
   }
 
-  /** Resolves also when they could not be stored. */
+  /** Resolves even when storing the reports fails. */
   #reportRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void> {
     return this.#options.listeners.notify('runs', this, reports).catch((error: unknown) => this.#fail(error));
   }
@@ -314,7 +315,7 @@ export class HostConnection implements HostLink {
     void this.#notifyClosed();
   }
 
-  /** All connections may break in one moment. */
+  /** Yields between time slices, because all connections may break at the same moment. */
   async #notifyClosed(): Promise<void> {
     const { slice, listeners } = this.#options;
     while (slice.isOver) await slice.next();

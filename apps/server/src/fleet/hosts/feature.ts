@@ -13,13 +13,13 @@ import { ReplacedHosts } from './replaced-hosts.ts';
 export interface Hosts {
   /** The connections of hosts to this server. */
   readonly gateway: HostGateway;
-  /** The hosts of all servers, to send to and to ask. */
+  /** Hosts of all servers, for messages and questions. */
   readonly connected: ConnectedHosts;
   readonly known: KnownHosts;
   readonly sessions: HostSessions;
 }
 
-/** The hosts of all servers, and which connection of each is the valid one. */
+/** Opens the registry of hosts on all servers, which knows the valid connection of each host. */
 export function openHosts(context: Context): Hosts {
   const { app, database, cluster, node, commits, clock, limits, faults, timing } = context;
   const gateway = openGateway(context);
@@ -40,7 +40,7 @@ export function openHosts(context: Context): Hosts {
   return { gateway, connected, known, sessions };
 }
 
-/** Takes the connections of hosts, and ends those that may not go on. */
+/** Accepts the connections of hosts, and closes those that lose their permission. */
 function openGateway(context: Context): HostGateway {
   const { app, addressOf, audit, authenticator, clock, connections, faults, limits, log, node } = context;
   const gateway = new HostGateway({

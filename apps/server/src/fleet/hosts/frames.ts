@@ -6,10 +6,10 @@ const hostMessage = Compile(HostMessage);
 const frameHeader = Compile(HostFrameHeader);
 
 const lineFeed = 0x0a;
-/** A header names a run or a request; more is not one. */
+/** Maximum bytes of a header. A header names a run or a request, so anything longer is invalid. */
 const maxHeaderBytes = 1024;
 
-/** A message that does not fit the protocol; the text goes to the host's operator. */
+/** Message that violates the protocol; the error text is shown to the operator of the host. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
@@ -26,19 +26,19 @@ export function parseJson(bytes: Buffer, what: string, revive?: Reviver): unknow
 
 type Reviver = (key: string, value: unknown) => unknown;
 
-/** The beginning of an escape that may stand for what no text in a database can have. */
+/** Start of escape sequences that may encode characters that a database text column can't store. */
 const suspicious = ['\\u0000', '\\ud', '\\uD'];
 
 /**
- * PostgreSQL has no NUL in a text, and no encoding has half a surrogate pair: what a host would repeat for ever
- * because it can't be stored is replaced.
+ * Replaces characters that can't be stored: PostgreSQL text can't contain NUL, and no encoding has lone surrogates.
+ * Otherwise the host would retry the message indefinitely.
  */
 const toStorable: Reviver = (_key, value) =>
   typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;
 
 const runsHead = Buffer.from('{"type":"runs"');
 
-/** Recognises a `runs` message by its beginning: hosts write the type first. */
+/** Recognizes a `runs` message by its first bytes: hosts write the type first. */
 export const isOfRuns = (bytes: Buffer): boolean => bytes.subarray(0, runsHead.length).equals(runsHead);
 
 export function parseHostMessage(bytes: Buffer): HostMessage {

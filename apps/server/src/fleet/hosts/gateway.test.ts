@@ -23,7 +23,7 @@ afterAll(() => server.dispose());
 const serials = (count: number): string[] => Array.from({ length: count }, (_, index) => `serial ${index}`);
 const newHost = (token = adminToken): TestHost => new TestHost({ url: server.url, token });
 
-/** Asks for an upgrade on a plain socket. Returns the text that comes back until the server ends the connection. */
+/** Requests an upgrade on a plain socket. Returns the text received until the server closes the connection. */
 async function upgrade(path: string, headers: string): Promise<string> {
   const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true });
   socket.write(
@@ -198,7 +198,7 @@ describe('a host that breaks the protocol is cut off', () => {
     ];
     socket.write(`${handshake.join('\r\n')}\r\n\r\n`);
     await once(socket, 'data');
-    // A text frame whose length stands in eight bytes; with its mask, that is all of its head.
+    // A text frame with a 64-bit length field; with the mask, this is its whole header.
     const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
     head.writeBigUInt64BE(BigInt(maxFrameBytes + 1), 2);
     socket.write(head);

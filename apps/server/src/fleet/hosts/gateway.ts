@@ -24,9 +24,9 @@ import { HostListeners } from './host-listeners.ts';
 interface GatewayOptions {
   authenticate: Authenticate;
   addressOf: (request: IncomingMessage) => string;
-  /** Returns the address of the one machine; `addressOf` returns that of its network. */
+  /** Returns the address of the single machine; `addressOf` returns the address of its network. */
   peerOf: (request: IncomingMessage) => string;
-  /** Throws when the connection of the request is one too many. */
+  /** Throws when the request would exceed the connection limit. */
   requirePlace: (request: IncomingMessage) => void;
   clock: Clock;
   log: Logger;
@@ -36,14 +36,14 @@ interface GatewayOptions {
   auditEvents: AuditEventSink;
 }
 
-/** Maximum number of hosts that are moved at once: a hundred per second. */
+/** Maximum number of hosts that are disconnected at once when they move to other servers: 100 per second. */
 const maxMovedAtOnce = 10;
 const betweenMovesMs = 100;
 const connectedAgain = 'the host has connected again';
 
 const keyOf = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;
 
-/** Takes the WebSockets of hosts. */
+/** Accepts the WebSockets of hosts. */
 export class HostGateway {
   readonly #options: GatewayOptions;
   readonly #sockets = new WebSocketServer({
@@ -66,17 +66,17 @@ export class HostGateway {
     this.#listeners.on('hello', (link) => this.#dropEarlier(link));
   }
 
-  /** Registers a feature for what hosts say. */
+  /** Registers a listener for events of hosts. */
   get on(): HostListeners['on'] {
     return this.#listeners.on.bind(this.#listeners);
   }
 
-  /** Sets who says whether a host may connect; before, none can. */
+  /** Sets the sessions that admit hosts; until then, every host is refused. */
   admitBy(sessions: HostSessions): void {
     this.#sessions = sessions;
   }
 
-  /** Whether no host may come any more. */
+  /** Whether the gateway refuses new hosts because it is closing. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -85,7 +85,7 @@ export class HostGateway {
     return this.#connections.size;
   }
 
-  /** `others`: takes the WebSockets that are not of hosts. */
+  /** Handles upgrade requests of the server. `others` receives the WebSockets that are not from hosts. */
   attach(server: Server, others: WebSockets): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
@@ -94,7 +94,7 @@ export class HostGateway {
     });
   }
 
-  /** Ends the connections that were made with a token that is no longer valid. */
+  /** Closes the connections whose token is no longer valid. */
   dropToken(tokenId: string): void {
     for (const connection of this.#connections) {
       if (connection.tokenId === tokenId) connection.drop(closeCodes.unauthorized, 'the token was revoked');
@@ -108,12 +108,12 @@ export class HostGateway {
     }
   }
 
-  /** IDs of the tokens that hosts have connected with. */
+  /** Returns the IDs of the tokens of all connections. */
   tokenIds(): string[] {
     return [...this.#connections].map(({ tokenId }) => tokenId);
   }
 
-  /** The epochs of the connections of hosts. */
+  /** Returns the epochs of the connections of hosts. */
   epochs(): number[] {
     return [...this.#connections].map(({ epoch }) => epoch).filter((epoch) => epoch > 0);
   }
@@ -124,7 +124,7 @@ export class HostGateway {
     if (link !== undefined && link.epoch < opened.epoch) link.drop(closeCodes.replaced, connectedAgain);
   }
 
-  /** Drops the connections of hosts that have connected to another server without a message of it. */
+  /** Drops connections that newer ones on other servers have replaced, even when no bus message announced it. */
   dropEpochs(epochs: ReadonlySet<number>): void {
     for (const connection of this.#connections)
       if (epochs.has(connection.epoch)) connection.drop(closeCodes.replaced, connectedAgain);
@@ -134,7 +134,10 @@ export class HostGateway {
     for (const connection of this.#connections) connection.drop(closeCode, reason);
   }
 
-  /** Sends the hosts to other servers, slowly enough for these; resolves when all are gone. None comes any more. */
+  /**
+   * Disconnects the hosts so that they move to other servers, slowly enough not to overload those. Resolves when all
+   * connections are closed. New hosts are refused.
+   */
   async moveAway(): Promise<void> {
     this.#isClosed = true;
     while (this.#connections.size > 0) {
@@ -144,7 +147,7 @@ export class HostGateway {
     }
   }
 
-  /** Resolves when the features have been told that the hosts are gone. */
+  /** Resolves when the listeners have been notified that all hosts are disconnected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.dropAll(1001, 'the service is stopping');
@@ -200,7 +203,7 @@ export class HostGateway {
     refuseSocket(socket, known);
   }
 
-  /** A host that connects again replaces its earlier connection. */
+  /** Drops the earlier connection of a host that has reconnected. */
   #dropEarlier(link: HostLink): void {
     const other = this.#ofHosts.get(keyOf(link));
     const [earlier, newest] = other !== undefined && other.epoch > link.epoch ? [link, other] : [other, link];

@@ -4,11 +4,14 @@ import { ProtocolError } from './frames.ts';
 type Hello = Extract<HostMessage, { type: 'hello' }>;
 type Page = Pick<Hello, 'devices' | 'runs' | 'more'>;
 
-/** Puts together a `hello` that comes in pages. */
+/** Assembles a `hello` that arrives in pages. */
 export class HelloPages {
   #hello: Hello | undefined;
 
-  /** The whole `hello` with its last page; `more` before; undefined for a message that is no part of one. */
+  /**
+   * Returns the complete `hello` with its last page, `more` before that, and undefined for a message that is not part
+   * of one.
+   */
   take(message: HostMessage): Hello | 'more' | undefined {
     if (message.type === 'hello_more') return this.#add(message);
     if (this.#hello !== undefined) throw new ProtocolError('the pages of hello must come first');

@@ -5,37 +5,37 @@ type Question<Message> = Message extends { request_id: string } ? Omit<Message, 
 /** Question to a host about a phone. The protocol describes the answer at the frame of the same type. */
 export type HostQuestion = Question<ServerMessage>;
 
-/** A connected host, as the features see it. */
+/** Connected host, as seen by the features. */
 export interface HostLink {
-  /** Epoch of this connection: a later one of the same host has a greater one. */
+  /** Epoch of this connection: later connections of the same host have greater epochs. */
   readonly epoch: number;
   readonly hostId: string;
   readonly hostName: string;
-  /** Owner of the token, and so of the devices. */
+  /** Owner of the token, and therefore of the devices. */
   readonly userId: string;
   readonly userName: string;
-  /** Principal of the token that it connected with. */
+  /** Principal of the token that the host connected with. */
   readonly principal: Principal;
-  /** Address that it connected from. */
+  /** Address that the host connected from. */
   readonly address: string | null;
-  /** False once the connection is gone: what was sent may not have arrived. */
+  /** False once the connection is closed: messages that were sent may not have arrived. */
   readonly isOpen: boolean;
-  /** Bundles of launches that the host has got on this connection. */
+  /** Launch bundles that the host has received on this connection. */
   readonly bundles: RecentBundles<true>;
-  /** Whether it takes secrets, and hides them; hosts of the version before don't. */
+  /** Whether the host accepts secrets and masks them; hosts of earlier versions don't. */
   readonly knowsSecrets: boolean;
-  /** Whether it keeps callers and runs to the apps of their token; hosts of the version before don't. */
+  /** Whether the host restricts callers and runs to the apps of their token; hosts of earlier versions don't. */
   readonly knowsAppLimits: boolean;
   send(message: ServerMessage): void;
-  /** Rejects with a sentence for people. */
+  /** Rejects with a user-facing message. */
   ask(question: HostQuestion): Promise<Buffer>;
-  /** Ends the connection; the host comes back and says again what was not acknowledged. */
+  /** Closes the connection. The host reconnects and resends what was not acknowledged. */
   drop(closeCode: number, reason: string): void;
 }
 
 export interface LogFrame {
   firstSeq: number;
   entries: WireLogEntries;
-  /** Size as it came, in bytes. */
+  /** Size as received, in bytes. */
   sizeBytes: number;
 }

@@ -5,11 +5,11 @@ import { RetryingInbox } from './retrying-inbox.ts';
 
 type Said<Type extends HostMessage['type']> = Extract<HostMessage, { type: Type }>;
 
-/** Events of hosts and their arguments, beside the link that they come on. */
+/** Host events with their arguments, which follow the link of the host. */
 interface HostEvents {
   hello: [hello: Said<'hello'>];
   devices: [reports: Said<'devices'>['devices']];
-  /** The serials of the phones that are ready. */
+  /** Serials of the phones that are ready. */
   heartbeat: [ready: readonly string[]];
   runs: [reports: Said<'runs'>['runs']];
   logs: [runId: string, batch: LogFrame];
@@ -22,7 +22,7 @@ type Listener<Name extends keyof HostEvents> = (
   ...values: HostEvents[Name]
 ) => Promise<void> | void;
 
-/** Brings what hosts say to the features that have registered for it. */
+/** Dispatches messages of hosts to the features that have registered for them. */
 export class HostListeners {
   readonly #listeners: { [Name in keyof HostEvents]: Listener<Name>[] } = {
     hello: [],
@@ -42,8 +42,8 @@ export class HostListeners {
   }
 
   /**
-   * Listeners are told in the order in which they registered; each is awaited before the next. What a
-   * fault of the storage prevents is done later; signs of life are not, and so never wait behind it.
+   * Registers a listener. Listeners are called in registration order; each is awaited before the next. Work that fails
+   * because of a storage fault is retried later. Heartbeats and closes are never queued, so they never wait behind it.
    */
   on<Name extends keyof HostEvents>(name: Name, listener: Listener<Name>): void {
     this.#listeners[name].push(listener);

@@ -4,7 +4,10 @@ import { cutOff, notConnected } from '../../storage/bus/bus.ts';
 const timeoutMs = 15_000;
 const connectionBroke = 'the connection to its host broke';
 
-/** Whether a host did not get a question, or could not answer it. What another server rejects with is a sentence. */
+/**
+ * Whether a host did not receive a question or could not answer it. Compares messages, because a rejection by another
+ * server carries nothing else.
+ */
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof Error && [notConnected, cutOff, connectionBroke].includes(error.message);
 
@@ -13,11 +16,11 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Questions to a host about a phone that are waiting for their bytes. */
+/** In-flight questions to a host about a phone. */
 export class HostRequests {
   readonly #waiting = new Map<string, Waiting>();
 
-  /** Rejects with a sentence for people when the host says no, says nothing, or is gone. */
+  /** Rejects with a user-facing message when the host refuses, times out or disconnects. */
   async ask(send: (requestId: string) => void): Promise<Buffer> {
     const requestId = randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -32,7 +35,7 @@ export class HostRequests {
     }
   }
 
-  /** The payload is a view of a larger frame, which must not be kept alive by it. */
+  /** Resolves a request with a copy of the payload, which is a view of a larger frame and would keep it in memory. */
   answer(requestId: string, payload: Buffer): void {
     this.#waiting.get(requestId)?.resolve(Buffer.from(payload));
   }

@@ -25,7 +25,7 @@ it('a host ID belongs to the token that first connected with it, until that is r
   expect((await api('POST', '/api/v2/devices/launchDirectAutomation', body)).status).toBe(200);
   expect([host.messages('launch').length, impostor.messages('launch').length]).toEqual([1, 0]);
 
-  // The same holds when the first is away, and after a restart.
+  // The same holds while the first host is disconnected, and after a restart.
   await host.cut();
   await server.restart();
   const again = new TestHost({ url: server.url, token: second.secret, hostId: host.hostId });

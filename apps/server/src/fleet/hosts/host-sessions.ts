@@ -4,12 +4,12 @@ import type { Limits } from '../../kernel/limits/limits.ts';
 import type { HostCandidate, HostStore } from './store.ts';
 import { Batcher } from '../../kernel/batcher.ts';
 
-/** A host that may not connect; the text goes to its operator. */
+/** Thrown when a host may not connect; the error text is shown to its operator. */
 export class HostRefused extends Error {
   override readonly name = 'HostRefused';
 }
 
-/** The last connection of a host that is away. */
+/** Last connection of a disconnected host. */
 export interface AwayHost {
   readonly userId: string;
   readonly hostId: string;
@@ -24,13 +24,13 @@ interface Options {
   node: { readonly id: string; upSince(): Promise<number> };
 }
 
-/** The reason of a close has 123 bytes. */
+/** Maximum characters of a token name in a close reason, which holds at most 123 bytes. */
 const maxShownName = 20;
 
 /**
- * Connections of hosts, with the token of each. A host ID belongs to the token that first connected with it, until that
- * is revoked or has expired: with another token of the same user nobody gets what is launched on the phones of the
- * host.
+ * Connections of hosts, with the token of each. A host ID belongs to the token that first connected with it until that
+ * token is revoked or expires. Another token of the same user can't take over the host ID, and so can't receive what is
+ * launched on the phones of the host.
  */
 export class HostSessions {
   readonly #options: Options;
@@ -62,12 +62,15 @@ export class HostSessions {
     );
   }
 
-  /** A connection is over. Those that end together are stored together. */
+  /** Records the end of a connection. Connections that end together are stored in one batch. */
   end(epoch: number): void {
     this.#ended.add([epoch]);
   }
 
-  /** Stores why the host of a connection finds no phones; null when it has nothing to tell. False: it is to be told again. */
+  /**
+   * Stores why the host of a connection finds no phones; null clears the reason. Returns false when storing fails and
+   * the host has to report it again.
+   */
   async setProblem(epoch: number, problem: string | null): Promise<boolean> {
     const { store, faults } = this.#options;
     try {
@@ -79,7 +82,7 @@ export class HostSessions {
     }
   }
 
-  /** Lists the hosts that have been away for this time, while the service was there. */
+  /** Lists the hosts that have been disconnected for at least this time, while the service was up. */
   async listAway(forMs: number): Promise<AwayHost[]> {
     const { store, clock, node } = this.#options;
     const since = clock.now() - forMs;
@@ -88,7 +91,7 @@ export class HostSessions {
     return away.map(({ owner_id: userId, host_id: hostId, epoch }) => ({ userId, hostId, epoch }));
   }
 
-  /** Resolves when it is stored which connections have ended until now. */
+  /** Resolves when all ends of connections so far are stored. */
   endsStored(): Promise<void> {
     return this.#ended.end();
   }

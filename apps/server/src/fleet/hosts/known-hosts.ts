@@ -6,13 +6,13 @@ export interface KnownHost {
   readonly ownerId: string;
   readonly name: string;
   readonly isConnected: boolean;
-  /** Time when it connected, or its connection ended, epoch ms; null: not known. */
+  /** Time when the host connected, or when its connection ended, epoch ms; null when unknown. */
   readonly since: number | null;
-  /** Reason why it finds no phones, and what to do; null: it has nothing to tell, or is not connected. */
+  /** Reason why the host finds no phones, and how to fix it; null when it reports none or is not connected. */
   readonly problem: string | null;
-  /** Epoch of its newest connection. */
+  /** Epoch of the newest connection of the host. */
   readonly epoch: number | null;
-  /** Whether its newest connection is to this server. */
+  /** Whether the newest connection of the host is to this server. */
   readonly isHere: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Options {
   nodeId: string;
 }
 
-/** The hosts that are connected or have been, to whichever server. */
+/** Hosts that are or have been connected to any server. */
 export class KnownHosts {
   readonly #options: Options;
 
@@ -39,7 +39,7 @@ export class KnownHosts {
     return (await this.#options.store.listOfId(ownerIds, id.toLowerCase())).map((row) => this.#view(row));
   }
 
-  /** The connections of hosts of these users that replay saved screens. */
+  /** Lists the connection epochs of hosts of these users that replay saved screens. */
   async listReplaying(ownerIds: readonly string[]): Promise<number[]> {
     const rows = await this.#options.store.listReplaying(ownerIds);
     return rows.flatMap((row) => (this.#isConnected(row) && row.epoch !== null ? [row.epoch] : []));
@@ -58,7 +58,7 @@ export class KnownHosts {
     };
   }
 
-  /** Whether the host is connected. This server knows the end of its own connections before it is stored. */
+  /** Whether the host is connected. This server knows that its own connections have ended before that is stored. */
   #isConnected({ is_connected, node_id, epoch }: StoredHost): boolean {
     const { connected, nodeId } = this.#options;
     return is_connected === 1 && (node_id !== nodeId || connected.has(epoch ?? 0));

@@ -6,7 +6,7 @@ const logEntries = Compile(WireLogEntries);
 
 const hasFittingMessage = ([, , , message]: WireLogEntry): boolean => message.length <= maxLogMessageLength;
 
-/** Returns the entries of a frame of logs. Throws `ProtocolError`. */
+/** Returns the entries of a log frame. Throws `ProtocolError`. */
 export function parseLogEntries(payload: Buffer): WireLogEntries {
   const entries = parseJson(payload, 'a batch of log entries');
   if (logEntries.Check(entries) && entries.every(hasFittingMessage)) return entries;

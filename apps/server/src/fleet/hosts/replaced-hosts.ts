@@ -17,7 +17,7 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** Ends the connections of hosts that have connected to another server since. */
+/** Closes connections of hosts that have since connected to another server. */
 export class ReplacedHosts {
   readonly #ends: (() => unknown)[];
 
@@ -27,7 +27,7 @@ export class ReplacedHosts {
     );
     this.#ends = [
       subscribeTo(bus, subject, Opened, (opened) => gateway.dropOlder(opened)),
-      // Finds the replacements that no message has told of.
+      // Finds replacements whose bus message was lost.
       periodically(faults, lookEveryMs, async () => {
         const epochs = gateway.epochs();
         if (epochs.length > 0) gateway.dropEpochs(await store.listReplaced(epochs));

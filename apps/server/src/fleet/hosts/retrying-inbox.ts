@@ -3,12 +3,15 @@ import type { HostLink } from './host-link.ts';
 
 type Work = () => Promise<void> | void;
 
-/** A host that says more than this before the fault has passed is asked to say it again. */
+/**
+ * Maximum number of messages that wait for a storage fault to pass. Beyond that, the host is disconnected and has to
+ * resend them.
+ */
 const maxWaiting = 10_000;
 
 /**
- * Work on the messages of one connection. Work that a fault of the storage prevents is retried, in order, when the
- * fault has passed: the connection stays, and the host is not blamed for a fault that is not its own.
+ * Inbox for the messages of one connection. Work that fails because of a storage fault is retried in order once the
+ * fault has passed. The connection stays open, because the host is not to blame for the fault.
  */
 export class RetryingInbox {
   readonly #faults: FaultMonitor;
@@ -20,7 +23,7 @@ export class RetryingInbox {
     this.#link = link;
   }
 
-  /** Resolves when the work is done, or has to wait. Rejects with what is no fault of the surroundings. */
+  /** Resolves when the work is done or queued. Rejects with errors that are not environment faults. */
   async do(work: Work): Promise<void> {
     if (this.#waiting.length > 0) return this.#keep(work);
     try {

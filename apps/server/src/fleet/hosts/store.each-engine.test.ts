@@ -50,7 +50,7 @@ describe.each(engines)('the connections of hosts, in %s,', (engine) => {
     await store.end([first, other], 10);
     expect(await store.listAway(9)).toEqual([]);
     const epoch = await openHost(db, { userId, hostId: 'h' });
-    // The end of the earlier connection comes late.
+    // The end of the earlier connection is stored late.
     await store.end([first], 10);
     expect(await store.listAway(10)).toEqual([{ owner_id: userId, host_id: 'other', epoch: other }]);
     expect(epoch).toBeGreaterThan(other);

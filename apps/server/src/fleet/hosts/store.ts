@@ -6,21 +6,24 @@ import { numbersIn, textsIn } from '../../storage/db/dialect.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { hasLease } from '../../storage/db/lease.ts';
 
-/** Host that asks to connect, with its user and its token. */
+/** Host that requests a connection, with its user and its token. */
 export interface HostCandidate {
   readonly userId: string;
   readonly tokenId: string;
   readonly hostId: string;
   readonly hostName: string;
-  /** Whether it covers what a launch says must not be seen. */
+  /** Whether the host masks the secrets of a launch. */
   readonly knowsSecrets: boolean;
-  /** Whether it keeps runs to the apps of a token. */
+  /** Whether the host restricts runs to the apps of a token. */
   readonly knowsAppLimits: boolean;
-  /** Whether it replays saved screens. */
+  /** Whether the host replays saved screens. */
   readonly replays: boolean;
 }
 
-/** The epoch of the connection, or why there is none: the host ID belongs to a token of this name, or its user has too many. */
+/**
+ * Epoch of the connection, or why there is none: the host ID belongs to a token of this name, or its user has too many
+ * hosts.
+ */
 export type HostOpening = { epoch: number } | { belongsTo: string } | 'too_many';
 
 interface Terms {
@@ -33,10 +36,10 @@ interface Terms {
 
 export type HostStore = ReturnType<typeof createHostStore>;
 
-/** Hosts of users, the token of each, and its newest connection. */
+/** Stores the hosts of users, the token of each host, and its newest connection. */
 export function createHostStore(db: Db, commits: GroupCommit) {
   return {
-    /** Opens the newest connection of a host, in place of an earlier one. */
+    /** Opens the newest connection of a host and replaces an earlier one. */
     open: (candidate: HostCandidate, terms: Terms): Promise<HostOpening> =>
       commits.write(
         async (transaction) =>
@@ -62,7 +65,7 @@ export function createHostStore(db: Db, commits: GroupCommit) {
       );
     },
 
-    /** The last connections of hosts that have been away since then or longer. */
+    /** Lists the last connections of hosts that have been disconnected since this time or longer. */
     listAway: (since: number): Promise<Pick<Row<'host_session'>, 'owner_id' | 'host_id' | 'epoch'>[]> =>
       db
         .selectFrom('host_session')
@@ -70,7 +73,7 @@ export function createHostStore(db: Db, commits: GroupCommit) {
         .where('ended_at', '<=', since)
         .execute(),
 
-    /** Returns those of the connections that are not the newest ones of their hosts any more. */
+    /** Returns those of the connections that are no longer the newest of their hosts. */
     async listReplaced(epochs: readonly number[]): Promise<Set<number>> {
       const rows = await db
         .selectFrom('host_session')
@@ -84,7 +87,7 @@ export function createHostStore(db: Db, commits: GroupCommit) {
   };
 }
 
-/** Begins a connection. Deletes the row of an earlier one, and with it what that may still say. */
+/** Begins a connection. Deletes the row of an earlier connection, so that its late messages are rejected. */
 async function begin(transaction: Transaction, candidate: HostCandidate, terms: Terms): Promise<number> {
   const host = { owner_id: candidate.userId, host_id: idOf(candidate) };
   const earlier = await transaction
@@ -112,8 +115,8 @@ async function begin(transaction: Transaction, candidate: HostCandidate, terms: 
 const idOf = ({ hostId }: HostCandidate): string => hostId.toLowerCase();
 
 /**
- * Returns why a host may not connect; undefined: it may, and no other connection of it is opened before the transaction
- * ends.
+ * Returns why a host may not connect, or undefined when it may. In that case, no other connection of the host can be
+ * opened before the transaction ends.
  */
 async function admit(
   transaction: Transaction,
@@ -124,7 +127,7 @@ async function admit(
   const { userId } = candidate;
   const quota = { kind: 'hosts', owner: userId, max: terms.maxHosts };
   const room = await roomWithin(transaction, quota, () => countHosts(transaction, userId));
-  // Somebody who was waited for may have admitted it.
+  // A transaction that held the lock may have admitted the host in the meantime.
   if (await claim(transaction, candidate, terms.now)) return undefined;
   const owner = await findClaim(transaction, candidate);
   if (owner !== undefined) return { belongsTo: owner.name ?? '' };
@@ -142,7 +145,10 @@ async function admit(
   return undefined;
 }
 
-/** False: the host is not known, or belongs to another token that is valid. */
+/**
+ * Claims a host for the token of the candidate. Returns false when the host is unknown or belongs to another valid
+ * token.
+ */
 async function claim(transaction: Transaction, candidate: HostCandidate, now: number): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('host')
@@ -173,7 +179,7 @@ const findClaim = (
 const countHosts = (db: Db, ownerId: string): Promise<number> =>
   countRows(db.selectFrom('host').where('owner_id', '=', ownerId));
 
-/** Deletes the host that was seen least recently, of those that are gone and had no phones. False: there is none. */
+/** Deletes the least recently seen host that is disconnected and has no phones. Returns false when there is none. */
 async function makeRoom(transaction: Transaction, ownerId: string): Promise<boolean> {
   const empty = await transaction
     .selectFrom('host')
@@ -196,7 +202,8 @@ async function makeRoom(transaction: Transaction, ownerId: string): Promise<bool
       return eb.not(eb.exists(connections.where('host_session.ended_at', 'is', null)));
     })
     .where((eb) => {
-      // Runs are lost when the last connection of their host is long over, which has to be known.
+      // Runs are marked as lost when the last connection of their host ended long ago, so that connection must stay
+      // known.
       const runs = eb
         .selectFrom('run')
         .select('run.id')
@@ -218,32 +225,32 @@ async function makeRoom(transaction: Transaction, ownerId: string): Promise<bool
   return true;
 }
 
-/** A host with its newest connection, as far as that is known. */
+/** Host with its newest connection, if that is known. */
 export interface StoredHost {
   owner_id: string;
-  /** ID as the host says it. */
+  /** ID as spelled by the host. */
   given_id: string;
   name: string;
   epoch: number | null;
-  /** The server that has the connection, or had it. */
+  /** Server that has or had the connection. */
   node_id: string | null;
   opened_at: number | null;
   ended_at: number | null;
-  /** Reason why it finds no phones, as it said on that connection. */
+  /** Reason why the host finds no phones, as reported on that connection. */
   problem: string | null;
-  /** 1: the connection is open, and its server alive. */
+  /** Set to 1 when the connection is open and its server is alive. */
   is_connected: number;
 }
 
 export interface HostPage {
-  /** Empty: from the first one. */
+  /** First ID of the page; empty for the first page. */
   readonly from: string;
   readonly limit: number;
 }
 
 export type KnownHostStore = ReturnType<typeof createKnownHostStore>;
 
-/** The hosts that are connected or have been, to whichever server. */
+/** Reads the hosts that are or have been connected to any server. */
 export function createKnownHostStore(db: Db) {
   const select = () =>
     db
@@ -262,7 +269,7 @@ export function createKnownHostStore(db: Db) {
           AND ${hasLease(db)} THEN 1 ELSE 0 END`.as('is_connected'),
       );
   return {
-    /** Lists at most `limit` hosts from this ID on, in the order of their IDs. IDs are compared in lower case. */
+    /** Lists at most `limit` hosts from this ID on, ordered by ID. IDs are compared in lower case. */
     listPageOf: (ownerId: string, { from, limit }: HostPage): Promise<StoredHost[]> =>
       select()
         .where('host.owner_id', '=', ownerId)
@@ -271,14 +278,14 @@ export function createKnownHostStore(db: Db) {
         .limit(limit)
         .execute(),
 
-    /** The connections of hosts that replay saved screens. */
+    /** Lists the connections of hosts that replay saved screens. */
     listReplaying: (ownerIds: readonly string[]): Promise<StoredHost[]> =>
       select()
         .where('host.owner_id', 'in', textsIn(db, ownerIds))
         .where('host_session.replays', '=', 1)
         .execute(),
 
-    /** Lists the hosts of this ID, which is in lower case. Several owners may have hosts of one ID. */
+    /** Lists the hosts with this lowercase ID. Hosts of several owners may share one ID. */
     listOfId: (ownerIds: readonly string[], id: string): Promise<StoredHost[]> =>
       select().where('host.owner_id', 'in', textsIn(db, ownerIds)).where('host.id', '=', id).execute(),
   };

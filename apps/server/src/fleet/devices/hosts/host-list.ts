@@ -8,7 +8,7 @@ import { type DeviceShares, hostTarget } from '../device-shares.ts';
 import type { Fleet } from '../fleet.ts';
 import type { StateCount } from '../device-placement-store.ts';
 
-/** Number of hosts in one step: they are read and shown in about two milliseconds. */
+/** Number of hosts in one batch: reading and rendering a batch takes about 2 ms. */
 const hostsAtOnce = 100;
 
 /** Sources in which hosts are looked up. */
@@ -31,12 +31,12 @@ const seenOf = ({ shares }: DeviceAccess, known: readonly KnownHost[], userId: s
     return role === undefined ? [] : [{ host, role }];
   });
 
-/** Two owners may have hosts of one ID. */
+/** Returns a cursor with the owner in it, because hosts of two owners may share one ID. */
 const cursorOf = ({ id, ownerId }: Pick<KnownHost, 'id' | 'ownerId'>): string =>
   `${id.toLowerCase()}.${ownerId}`;
 export const hostCursor = ({ id, owner }: Host): string => cursorOf({ id, ownerId: owner.id });
 
-/** Throws `host_not_found` for users who have no part in it. */
+/** Returns a host by its ID, preferably the user's own. Throws `host_not_found` for users without access to it. */
 export async function getHost(
   { hosts, access }: HostSources,
   { id, userId }: { id: string; userId: string },
@@ -48,7 +48,7 @@ export async function getHost(
   return one;
 }
 
-/** Lists at most `limit` hosts after the cursor, in the order of their cursors. */
+/** Lists at most `limit` hosts after the cursor, ordered by cursor. */
 export async function listHosts(
   sources: HostSources,
   userId: string,
@@ -75,7 +75,7 @@ export async function listHosts(
   return shown.slice(0, limit);
 }
 
-/** Lists hosts after the cursor, some at a time, with a turn of the event loop in between. */
+/** Lists hosts after the cursor, in batches with a turn of the event loop in between. */
 async function* listAfter(
   { hosts, access }: HostSources,
   userId: string,

@@ -12,7 +12,7 @@ import { addRoute } from '../../../http/requests/route.ts';
 import { readAnswer } from '../ask-host.ts';
 import { getHost, type HostSources } from './host-list.ts';
 
-/** Characters that the code of a pairing does not escape, so that the phone reads them as they are. */
+/** Characters that a pairing code does not escape, so that the phone reads them literally. */
 const characters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 const passwordLength = 16;
 const nameLength = 10;

@@ -20,7 +20,7 @@ const setOf = ({ name, labels }: StoredLabelSet): LabelSet => ({
 const poolKeyOf = ({ user_id, name_key }: Pick<StoredPool, 'user_id' | 'name_key'>): string =>
   `${user_id} ${name_key}`;
 
-/** Names, labels and pools, cached from the rows: every view of a phone and every selector asks. */
+/** Cache of names, labels and pools, because every view of a phone and every selector reads them. */
 export class PhoneLabels {
   readonly #store: LabelStore;
   #sets = new Map<string, LabelSet>();
@@ -33,7 +33,7 @@ export class PhoneLabels {
     this.#store = store;
   }
 
-  /** Call it at the start, and when another server may have changed something. */
+  /** Loads the rows. Call it at startup, and when another server may have changed something. */
   async load(): Promise<void> {
     await this.#reloading.reload(
       async () => ({ sets: await this.#store.listSets(), pools: await this.#store.listPools() }),
@@ -45,7 +45,7 @@ export class PhoneLabels {
     this.#notify();
   }
 
-  /** Registers a listener that is told that selectors may select other phones. */
+  /** Registers a listener for changes after which selectors may select other phones. */
   onChange(listener: () => void): void {
     this.#listeners.push(listener);
   }
@@ -54,12 +54,12 @@ export class PhoneLabels {
     return this.#ofDevice(device).name;
   }
 
-  /** Labels of the phone count before those of its host. */
+  /** Returns the labels of the phone, which override those of its host. */
   labelsOf(device: LabelledDevice): Labels {
     return { ...this.#ofHost(device).labels, ...this.#ofDevice(device).labels };
   }
 
-  /** Throws a `SelectorProblem`; a pool of the user counts as what it selects at this moment. */
+  /** Parses a selector. A pool of the user stands for its current selector. Throws a `SelectorProblem`. */
   readSelector(userId: string, selector: string): readonly SelectorTerm[] {
     const terms = this.#selectors.parse(selector);
     const pools = terms.flatMap((term) => (term.key === poolKey ? this.#getPool(userId, term).selector : []));
@@ -72,7 +72,7 @@ export class PhoneLabels {
     });
   }
 
-  /** Whether the phone is selected, in the state that its host says. */
+  /** Whether the selector matches the phone, in the state that its host reported. */
   selects(terms: readonly SelectorTerm[], device: FleetDevice): boolean {
     const facts = { device, own: this.#ofDevice(device), ofHost: this.#ofHost(device) };
     return this.#selectors.selects(terms, device.id, facts);
@@ -86,14 +86,14 @@ export class PhoneLabels {
     this.#note(await this.#store.putLabels(target, JSON.stringify(labels)));
   }
 
-  /** Call it when the target is gone. */
+  /** Deletes the name and the labels of a target. Call it when the target is deleted. */
   async forget(target: LabelTarget): Promise<void> {
     await this.#store.deleteSet(target);
     this.#reloading.noteChange();
     this.#sets.delete(targetKey(target));
   }
 
-  /** Lists the pools of the user in the order of their names. */
+  /** Lists the pools of the user, ordered by name. */
   listPools(userId: string): StoredPool[] {
     const own = [...this.#pools.values()].filter((pool) => pool.user_id === userId);
     return own.toSorted((one, other) => (one.name_key < other.name_key ? -1 : 1));
@@ -103,7 +103,7 @@ export class PhoneLabels {
     return this.#pools.get(poolKeyOf({ user_id: userId, name_key: nameKey(name) }));
   }
 
-  /** False: the user has as many others as they may. */
+  /** Stores a pool. Returns false when the user has reached the maximum number of pools. */
   async putPool(pool: StoredPool, max: number): Promise<boolean> {
     if (!(await this.#store.putPool(pool, max))) return false;
     this.#reloading.noteChange();
@@ -151,7 +151,7 @@ export class PhoneLabels {
   }
 }
 
-/** Throws `invalid_selector`; a pool of the user counts as what it selects at this moment. */
+/** Parses a selector. A pool of the user stands for its current selector. Throws `invalid_selector`. */
 export function readSelector(labels: PhoneLabels, userId: string, selector: string): readonly SelectorTerm[] {
   try {
     return labels.readSelector(userId, selector);
@@ -161,6 +161,6 @@ export function readSelector(labels: PhoneLabels, userId: string, selector: stri
   }
 }
 
-/** Whether the phone is selected, in the state that its host says. */
+/** Whether the selector matches the phone, in the state that its host reported. */
 export const selects = (labels: PhoneLabels, terms: readonly SelectorTerm[], device: FleetDevice): boolean =>
   labels.selects(terms, device);

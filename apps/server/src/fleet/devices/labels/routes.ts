@@ -100,7 +100,7 @@ function checkLabels(labels: Labels): Labels {
   }
 }
 
-/** A pool of pools could go in circles. */
+/** Throws `invalid_selector` also for a selector that names a pool, because pools of pools could be circular. */
 function checkPoolSelector(selector: string): void {
   try {
     if (!parseSelector(selector).some(({ key }) => key === poolKey)) return;

@@ -31,7 +31,7 @@ const facts = {
   ofHost: { name: '', labels: {} },
 };
 
-/** Terms that count how often they are asked. */
+/** Wraps terms to count how often they are evaluated. */
 function counted(terms: readonly SelectorTerm[]): { terms: readonly SelectorTerm[]; asked: () => number } {
   let asked = 0;
   const counting = new Proxy(terms, {
@@ -53,7 +53,7 @@ it('a phone is asked once, until it, its state or its labels change', () => {
   const cache = new SelectorCache();
   const { terms, asked } = counted(cache.parse('country=de,model~pixel,state=ready'));
   for (let time = 0; time < 10; time += 1) expect(cache.selects(terms, 'id', facts)).toBe(true);
-  // A row that was read anew says the same.
+  // Reading the row again does not change the result.
   const again = { ...facts, device: { ...facts.device, stored: { ...stored, last_seen_at: 2 } } };
   expect(cache.selects(terms, 'id', again)).toBe(true);
   expect(asked()).toBe(1);

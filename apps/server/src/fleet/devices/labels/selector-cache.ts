@@ -2,13 +2,13 @@ import { isSelected, parseSelector, type SelectablePhone, type SelectorTerm } fr
 import { boundedCache } from '../../../kernel/bounded-cache.ts';
 import type { FleetDevice } from '../fleet-device.ts';
 
-/** Maximum number of parsed selectors; one of a thousand letters takes some 20 KB. */
+/** Maximum number of cached parsed selectors; a selector of 1000 characters takes about 20 KB. */
 const maxSelectors = 2000;
 const maxPhones = 20_000;
-/** Maximum number of cached decisions, some 30 MB: beyond it, all are forgotten. */
+/** Maximum number of cached decisions, about 30 MB; beyond that, the whole cache is cleared. */
 const maxDecisions = 500_000;
 
-/** Name and labels of a phone or a host. Another object when they have changed. */
+/** Name and labels of a phone or a host. A change replaces the object. */
 export interface LabelSet {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ interface KnownPhone extends PhoneFacts {
   readonly phone: SelectablePhone;
 }
 
-/** Selectors are parsed once for each text, and decided once for each phone until the phone or its labels change. */
+/** Caches the terms of each selector text, and the decision for each phone until the phone or its labels change. */
 export class SelectorCache {
   readonly #parsed = boundedCache<readonly SelectorTerm[]>(maxSelectors);
   readonly #phones = boundedCache<KnownPhone>(maxPhones);
@@ -37,7 +37,7 @@ export class SelectorCache {
     return this.remember(text, () => parseSelector(text));
   }
 
-  /** Returns the same array for the same key, for terms that come of a text and of a pool. */
+  /** Returns the cached terms of a key, always as the same array. The key may combine a selector with its pools. */
   remember(key: string, make: () => readonly SelectorTerm[]): readonly SelectorTerm[] {
     const known = this.#parsed.get(key);
     if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export class SelectorCache {
     return terms;
   }
 
-  /** Whether all terms hold. Pools have been replaced by their terms. */
+  /** Whether all terms match. Pools must have been replaced by their terms. */
   selects(terms: readonly SelectorTerm[], id: string, facts: PhoneFacts): boolean {
     const phone = this.#phoneOf(id, facts);
     const known = this.#decided.get(terms)?.get(phone);
@@ -88,7 +88,7 @@ function selectable(id: string, { device, own, ofHost }: PhoneFacts): Selectable
     device_id: id,
     serial: device.serial,
     name: own.name,
-    // Labels of the phone count before those of its host.
+    // Labels of the phone override those of its host.
     labels: { ...ofHost.labels, ...own.labels },
     brand,
     model,

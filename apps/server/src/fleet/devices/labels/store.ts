@@ -6,13 +6,13 @@ import { transact } from '../../../storage/db/transactions.ts';
 import { invalidate } from '../../../storage/db/invalidate.ts';
 
 export type StoredLabelSet = Row<'label_set'>;
-/** A phone, or all phones of a host; two owners may have hosts of one ID. */
+/** Phone, or all phones of a host. Contains the owner, because hosts of two owners may share one ID. */
 export type LabelTarget = Pick<StoredLabelSet, 'owner_id' | 'kind' | 'target_id'>;
 export type StoredPool = Row<'pool'>;
 
 export type LabelStore = ReturnType<typeof createLabelStore>;
 
-/** Names and labels of phones and hosts, and saved selectors. */
+/** Stores names and labels of phones and hosts, and saved selectors. */
 export function createLabelStore(db: Db) {
   const put = (set: StoredLabelSet, changed: Partial<Pick<StoredLabelSet, 'name' | 'labels'>>) =>
     change(db, async (transaction) => {
@@ -48,7 +48,7 @@ export function createLabelStore(db: Db) {
       });
     },
 
-    /** False: the user has as many others as they may. */
+    /** Stores a pool. Returns false when the user has reached the maximum number of pools. */
     putPool: (pool: StoredPool, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
         const own = transaction.selectFrom('pool').where('user_id', '=', pool.user_id);
@@ -65,7 +65,7 @@ export function createLabelStore(db: Db) {
         return true;
       }),
 
-    /** False: there was none. */
+    /** Deletes a pool. Returns false when there was none. */
     deletePool: (userId: string, nameKey: string): Promise<boolean> =>
       change(db, async (transaction) => {
         const query = transaction.deleteFrom('pool').where('user_id', '=', userId);

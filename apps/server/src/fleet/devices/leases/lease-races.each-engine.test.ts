@@ -7,7 +7,7 @@ import type { FleetDevice } from '../fleet-device.ts';
 import { createLeaseStore, type LeaseStore } from './lease-store.ts';
 import { Leases } from './leases.ts';
 
-// The rows that a lease refers to do not matter here, nor does anything of a phone but its ID.
+// The ID of the phone alone matters here, and not the rows that a lease references.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const phone = { id: 'phone' } as FleetDevice;
 const shares = { roleOf: () => 'launch' as const, nameOf: (userId: string) => userId };
@@ -49,7 +49,7 @@ describe.each(engines)('leases, in %s,', (engine) => {
       { status: 'fulfilled', value: expect.objectContaining({ lease_id: expect.any(String) }) },
       { status: 'rejected', reason: expect.objectContaining({ code: 'device_leased' }) },
     ]);
-    // Either server may have been the first.
+    // Either server may have been first.
     const first = taken.findIndex(({ status }) => status === 'fulfilled');
     const [one, other] = first === 0 ? servers : servers.toReversed();
     const leaseId =

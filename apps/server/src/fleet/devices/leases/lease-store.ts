@@ -8,7 +8,7 @@ import { invalidate, invalidateLater } from '../../../storage/db/invalidate.ts';
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** Limits of the code of a lease, in acts and bytes: the last acts are kept. */
+/** Limits of the stored code of a lease, in acts and bytes: the latest acts are kept. */
 const maxActs = 300;
 const maxCodeBytes = 256 * 1024;
 
@@ -16,18 +16,21 @@ const leftOut = `// What was done before was left out: a lease has room for ${ma
 
 interface LeaseTerms {
   readonly now: number;
-  /** User whose lease no longer counts. */
+  /** User whose lease is void and may be replaced. */
   readonly insteadOf: string | undefined;
-  /** True: a touch of the holder extends the lease. Nobody is told of the new end, and touches come again and again. */
+  /**
+   * Whether a touch of the holder extends the lease. Touches are frequent and no caller is notified of the new end, so
+   * other servers may learn of it later.
+   */
   readonly isByTouch: boolean;
 }
 
-/** The leases of devices, and what was done during them. */
+/** Stores the leases of devices, and the code of the acts during a lease. */
 export function createLeaseStore(db: Db) {
   return {
     list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
 
-    /** False: somebody else has leased the device. */
+    /** Takes or extends a lease. Returns false when another lease holds the device. */
     take: (lease: StoredLease, { now, insteadOf, isByTouch }: LeaseTerms): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
@@ -42,7 +45,7 @@ export function createLeaseStore(db: Db) {
                   eb('device_lease.id', '=', lease.id),
                   eb('device_lease.user_id', '=', insteadOf ?? ''),
                   eb('device_lease.expires_at', '<=', now),
-                  // Both leases are of one user, and neither is exclusive.
+                  // Both leases belong to the same user, and neither is exclusive.
                   ...(lease.is_exclusive === 1
                     ? []
                     : [
@@ -71,7 +74,7 @@ export function createLeaseStore(db: Db) {
       return (await device.executeTakeFirst())?.lease_changes ?? 0;
     },
 
-    /** False: it has ended, and another one may hold. */
+    /** Deletes a lease. Returns false when it has already ended; another one may hold by now. */
     delete: ({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<boolean> =>
       change(db, async (transaction) => {
         const lease = transaction.deleteFrom('device_lease').where('device_id', '=', device_id);
@@ -80,9 +83,9 @@ export function createLeaseStore(db: Db) {
         return numDeletedRows > 0n;
       }),
 
-    /** Stores the code of an act, if the lease still holds. The code of the last acts is kept. */
+    /** Stores the code of an act if the lease still holds. The code of the latest acts is kept. */
     async addCode(lease: Pick<StoredLease, 'device_id' | 'id'>, lines: readonly string[]): Promise<void> {
-      // PostgreSQL stores no NUL.
+      // PostgreSQL cannot store NUL.
       const text = lines.join('\n').replaceAll('\0', '');
       const earlier = db
         .selectFrom('lease_code')
@@ -109,7 +112,7 @@ export function createLeaseStore(db: Db) {
       await deleteSurplus(db, lease.device_id);
     },
 
-    /** Returns the code of a lease. The first line says so if the beginning was left out. */
+    /** Returns the code of a lease. The first line states if the beginning was left out. */
     async readCode({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<string[]> {
       const acts = db.selectFrom('lease_code').select(['lines', 'number']).where('device_id', '=', device_id);
       const found = await acts.where('lease_id', '=', id).orderBy('position').execute();
@@ -117,7 +120,7 @@ export function createLeaseStore(db: Db) {
       return [...(isCut ? [leftOut] : []), ...found.flatMap(({ lines }) => lines.split('\n'))];
     },
 
-    /** Returns the IDs of the devices. */
+    /** Deletes expired leases. Returns the IDs of their devices. */
     deleteExpired: (now: number): Promise<string[]> =>
       transact(db, async (transaction) => {
         const expired = transaction.deleteFrom('device_lease').where('expires_at', '<=', now);
@@ -128,7 +131,7 @@ export function createLeaseStore(db: Db) {
   };
 }
 
-/** Deletes the oldest acts of a device that are beyond the limits. */
+/** Deletes the oldest acts of a device that exceed the limits. */
 async function deleteSurplus(db: Db, deviceId: string): Promise<void> {
   const newestFirst = sql`over (order by position desc)`;
   const kept = db

@@ -16,7 +16,10 @@ beforeEach(() => phone.reset());
 const device = async (): Promise<Record<string, unknown>> =>
   ((await phone.read('view')).body['device'] ?? {}) as Record<string, unknown>;
 const expiry = (reply: ApiReply): number => numberAt(reply.body['lease'], 'expires_at');
-/** Servers read of each other's leases within a second: long before one ends by a clock that does not jump. */
+/**
+ * Waits until all servers know the lease. They read each other's leases within a second, long before one expires,
+ * unless the clock jumps.
+ */
 const leasedEverywhere = async (expiresAt: number): Promise<void> => {
   for (const api of phone.server.apis) {
     const read = async (): Promise<number> => {

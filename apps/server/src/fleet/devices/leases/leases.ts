@@ -8,17 +8,17 @@ import type { Fleet } from '../fleet.ts';
 import type { LeaseStore, StoredLease } from './lease-store.ts';
 
 interface Lease {
-  /** ID of this claim: the program that shows it is the one that has the device. */
+  /** ID of this claim; the program that presents it holds the device. */
   readonly id: string;
   readonly userId: string;
-  /** Whether not even its user touches the device without the ID. */
+  /** Whether even its own user needs the ID to touch the device. */
   readonly isExclusive: boolean;
   readonly since: number;
   readonly durationMs: number;
   expiresAt: number;
 }
 
-/** Roles of users on phones, and the names of users. */
+/** Lookups for roles and names of users. */
 interface Roles {
   roleOf(userId: string, device: FleetDevice): DeviceRole | undefined;
   nameOf(userId: string): string;
@@ -42,7 +42,7 @@ const leaseOf = ({ id, user_id, since, duration_ms, expires_at, is_exclusive }: 
 /** User who wants to touch a device. */
 export interface LeaseClaimant {
   readonly userId: string;
-  /** The lease that they have, as far as they say. */
+  /** Lease that the user claims to have. */
   readonly leaseId?: string | undefined;
 }
 
@@ -51,16 +51,13 @@ interface LeaseRequest extends LeaseClaimant {
   readonly isExclusive?: boolean | undefined;
 }
 
-/** `changes`: how many leases of the device have begun or ended so far. */
+/** Receives the device and `changes`, the number of its leases that have begun or ended so far. */
 type LeaseListener = (device: FleetDevice, changes: number) => void;
 
 /** Minimum time by which a touch of the holder extends the stored end of a lease, in ms. */
 const minExtensionMs = 1000;
 
-/**
- * The leases of devices, cached from the rows. A lease is worth nothing once it has expired, or its holder may no
- * longer touch the device.
- */
+/** Cache of the leases of devices. A lease is void once it has expired or its holder may no longer touch the device. */
 export class Leases {
   readonly #options: LeasesOptions;
   #ofDevice = new Map<string, Lease>();
@@ -70,18 +67,18 @@ export class Leases {
     this.#options = options;
   }
 
-  /** Registers a listener that is told when a lease begins or ends. */
+  /** Registers a listener that is called when a lease begins or ends. */
   onChange(listener: LeaseListener): void {
     this.#listeners.push(listener);
   }
 
-  /** Resolves when all have been told. */
+  /** Resolves when all listeners have been called. */
   async #notify(device: FleetDevice): Promise<void> {
     const changes = await this.#options.store.countChanges(device.id);
     for (const listen of this.#listeners) listen(device, changes);
   }
 
-  /** Call it at the start, and when another server may have changed something. */
+  /** Loads all leases. Call it at startup, and when another server may have changed something. */
   async load(): Promise<void> {
     const rows = await this.#options.store.list();
     this.#ofDevice = new Map(rows.map((row) => [row.device_id, leaseOf(row)]));
@@ -100,7 +97,7 @@ export class Leases {
     return role === 'owner' || role === 'launch' ? this.#view(lease) : null;
   }
 
-  /** Another user who has leased it, and until when. */
+  /** Returns the other user who has leased the device, and until when. */
   findOther(device: FleetDevice, userId: string): { user: string; until: string } | undefined {
     const lease = this.find(device);
     if (lease === null || lease.user.id === userId) return undefined;
@@ -108,8 +105,8 @@ export class Leases {
   }
 
   /**
-   * Throws `device_leased` when it is in the hand of somebody else, also of another program of the same user, and
-   * `lease_lost` when the lease that is shown is not the one that holds.
+   * Throws `device_leased` when another user has leased the device, or another program of the same user holds it
+   * exclusively. Throws `lease_lost` when the presented lease is not the current one.
    */
   requireFree(device: FleetDevice, { userId, leaseId }: LeaseClaimant): void {
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
@@ -120,31 +117,31 @@ export class Leases {
   }
 
   /**
-   * Makes the same check by the row, for the server of the device's host: its cache may be a second old, and the
-   * request may have waited. Resolves with the number of leases of the device that have begun or ended until then.
+   * Checks the same against the stored row, for the server of the device's host: its cache may be a second old, and the
+   * request may have waited. Resolves with the number of leases of the device that had begun or ended by then.
    */
   async requireFreeNow(device: FleetDevice, claimant: LeaseClaimant): Promise<number> {
-    // Read before the row: a change in between counts as later than this.
+    // Read before the row, so that a change in between counts as later than this number.
     const changes = await this.#options.store.countChanges(device.id);
     await this.readNow(device);
     this.requireFree(device, claimant);
     return changes;
   }
 
-  /** The lease by its row, which another server may have changed a moment ago. */
+  /** Reads the lease from its row, which another server may have changed in the meantime. */
   async readNow(device: FleetDevice): Promise<DeviceLease | null> {
     this.#know(device.id, await this.#options.store.find(device.id));
     return this.find(device);
   }
 
-  /** Extends the lease that its user has already. Throws `device_leased` and `lease_lost`. */
+  /** Takes a lease, or extends the one that the user already has. Throws `device_leased` and `lease_lost`. */
   async take(
     device: FleetDevice,
     { durationMs, isExclusive = false, ...claimant }: LeaseRequest,
   ): Promise<DeviceLease & { lease_id: string }> {
     this.requireFree(device, claimant);
     const before = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
-    // A program that wants the device alone does not get a lease that another program of its user may have.
+    // A program that requests an exclusive lease must not get one that another program of its user may hold.
     if (before !== undefined && isExclusive && claimant.leaseId === undefined) this.#refuse(device, before);
     const now = this.#options.clock.now();
     const lease: Lease = {
@@ -163,7 +160,7 @@ export class Leases {
     throw ApiError.of('device_leased', { device_id: device.id, user, until });
   }
 
-  /** Extends the lease that its holder has used; others are refused. Throws `device_leased` and `lease_lost`. */
+  /** Extends the lease when its holder touches the device. Throws `device_leased` and `lease_lost`. */
   async use(device: FleetDevice, claimant: LeaseClaimant): Promise<void> {
     this.requireFree(device, claimant);
     const lease = this.#ofDevice.get(device.id);
@@ -173,14 +170,14 @@ export class Leases {
       await this.#keep(device, { ...lease, expiresAt }, true);
   }
 
-  /** Stores what was done with the device, for `readCode`. It is kept only during a lease of the user. */
+  /** Stores the code of an act for `readCode`, only during a lease of the user. */
   async addCode(device: FleetDevice, { userId }: LeaseClaimant, lines: readonly string[]): Promise<void> {
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     if (lease?.userId !== userId || lines.length === 0) return;
     await this.#options.store.addCode({ device_id: device.id, id: lease.id }, lines);
   }
 
-  /** Throws `device_leased`, and `lease_lost` without a lease. */
+  /** Reads the code of the current lease. Throws `device_leased`, or `lease_lost` when there is no lease. */
   async readCode(device: FleetDevice, claimant: LeaseClaimant): Promise<string[]> {
     await this.requireFreeNow(device, claimant);
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
@@ -188,7 +185,10 @@ export class Leases {
     return this.#options.store.readCode({ device_id: device.id, id: lease.id });
   }
 
-  /** Ends the lease that is known here. False: it has ended already. One that was taken since is left alone. */
+  /**
+   * Ends the lease that this server has cached. Returns false when it has already ended. A lease that was taken since
+   * then stays.
+   */
   async end(device: FleetDevice): Promise<boolean> {
     const lease = this.#ofDevice.get(device.id);
     if (lease === undefined) return false;
@@ -199,10 +199,10 @@ export class Leases {
     return isDeleted && hasCounted;
   }
 
-  /** Tells of the leases that have ended without a word. */
+  /** Deletes expired leases, drops void ones from the cache, and notifies the listeners. */
   async sweep(fleet: Pick<Fleet, 'findAll'>): Promise<void> {
     const { store, clock } = this.#options;
-    // The cache may have lost them meanwhile, by reading the rows again.
+    // A reload may have removed expired leases from the cache in the meantime.
     const expired = await store.deleteExpired(clock.now());
     const ids = [...new Set([...expired, ...this.#ofDevice.keys()])];
     const devices = ids.length === 0 ? undefined : await fleet.findAll(ids);
@@ -214,14 +214,17 @@ export class Leases {
     }
   }
 
-  /** Throws `device_leased` when another server was faster, and `lease_lost` when the lease does not hold any more. */
+  /**
+   * Stores a lease. Throws `device_leased` when another server was faster, and `lease_lost` when the lease no longer
+   * holds.
+   */
   async #keep(device: FleetDevice, lease: Lease, isByTouch: boolean): Promise<void> {
     const { store, clock } = this.#options;
     const { id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
     const is_exclusive = Number(lease.isExclusive);
     const row = { device_id: device.id, id, user_id, since, duration_ms, expires_at, is_exclusive };
     const known = this.#ofDevice.get(device.id);
-    // A lease that has expired here may have been used at another server meanwhile; the row says whether it was.
+    // A lease that has expired in this cache may have been extended at another server; the row decides.
     const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
     const insteadOf = isWorthless ? known.userId : undefined;
     if (!(await store.take(row, { now: clock.now(), insteadOf, isByTouch }))) {
@@ -229,7 +232,7 @@ export class Leases {
       const holder = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
       if (known?.id === lease.id) this.requireFree(device, { userId: lease.userId, leaseId: lease.id });
       else if (holder !== undefined) this.#refuse(device, holder);
-      // The lease that was in the way has ended meanwhile.
+      // The conflicting lease has ended in the meantime.
       return this.#keep(device, lease, isByTouch);
     }
     this.#ofDevice.set(device.id, lease);

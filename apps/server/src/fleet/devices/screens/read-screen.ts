@@ -15,13 +15,13 @@ import type { ScreenCache, ScreenOwner } from './screen-cache.ts';
 interface ScreenReply {
   /** JSON of the whole reply. */
   readonly body: Buffer;
-  /** `ETag` that stays the same for as long as the screen shows the same. */
+  /** `ETag` that stays the same as long as the content of the screen does. */
   readonly etag: string;
 }
 
 interface Reader {
   readonly userId: string;
-  /** Turns in which the answers of hosts are read. */
+  /** Turns for parsing the answers of hosts. */
   readonly turns: Turns;
   readonly reader: ScreenReader;
 }
@@ -33,11 +33,11 @@ interface Wish extends Reader {
 
 interface CompactWish extends Reader {
   readonly screens: ScreenCache;
-  /** The screen whose changes are to be told. */
+  /** ID of the screen to compare with. */
   readonly since?: string | undefined;
 }
 
-/** Reads what a phone shows now, in few words. */
+/** Reads the current screen of a phone in compact form. */
 export async function readCompactScreen(
   asked: Asked,
   { screens, since, userId, turns, reader }: CompactWish,
@@ -59,7 +59,7 @@ export interface ViewOptions {
   readonly before: NumberedScreen | undefined;
 }
 
-/** Numbers the lines of a screen for a caller, and keeps the numbered screen. */
+/** Numbers the lines of a screen for a caller, and caches the numbered screen. */
 export function compactView(
   { captured_at, compact }: ReadScreen,
   { screens, owner, before }: ViewOptions,
@@ -70,7 +70,7 @@ export function compactView(
   return { view: { screen_id, view, captured_at, lines: [...lines] }, numberedScreen: screen };
 }
 
-/** Reads what a phone shows now. */
+/** Reads the current screen of a phone. */
 export async function readScreen(asked: Asked, { width, userId, turns, reader }: Wish): Promise<ScreenReply> {
   const answer = await askHost(asked, 'screen_failed', (ask) =>
     ask({ type: 'screen', serial: asked.device.serial, width }),
@@ -78,12 +78,15 @@ export async function readScreen(asked: Asked, { width, userId, turns, reader }:
   return turns.run(userId, () => askHost(asked, 'screen_failed', () => screenReply(answer, reader)));
 }
 
-/** Hosts write the time first. */
+/** Matches the capture time, which hosts write first. */
 const captureTime = /^\{"captured_at":\d+,/;
 const head = Buffer.from('{"success":true,"screen":');
 const tail = Buffer.from('}');
 
-/** The answer is passed on as it is. Between steps that may take milliseconds, others have their turn. */
+/**
+ * Builds the reply around the unchanged answer of the host. The check yields to the event loop between steps that may
+ * take milliseconds.
+ */
 async function screenReply(answer: Buffer, reader: ScreenReader): Promise<ScreenReply> {
   await reader.check(answer);
   const time = captureTime.exec(answer.toString('latin1', 0, 100))?.[0] ?? '';
@@ -91,7 +94,7 @@ async function screenReply(answer: Buffer, reader: ScreenReader): Promise<Screen
   return { body: Buffer.concat([head, answer, tail]), etag };
 }
 
-/** Finds the identity of the node at a line. Throws `invalid_request` when the screen has no line of that number. */
+/** Returns the identity of the node at a line. Throws `invalid_request` when the screen has no line of that number. */
 export function identityOf({ lines }: NumberedScreen, number: number): NodeIdentity {
   const line = lines.find((one) => one.number === number);
   if (line !== undefined) return line.identity;

@@ -18,7 +18,7 @@ interface Kept extends ScreenOwner {
 
 const keptMs = 10 * minuteMs;
 const maxOfUser = 100;
-/** Approximate maximum of kept bytes; a screen has at most 200 lines. */
+/** Approximate maximum of cached bytes; a screen has at most 200 lines. */
 const maxBytes = 64 * 1024 * 1024;
 const bytesOf = ({ screen }: Kept): number =>
   screen.lines.reduce((sum, { text, identity }) => sum + text.length + identity.key.length + 300, 300);
@@ -26,12 +26,12 @@ const bytesOf = ({ screen }: Kept): number =>
 const subjectOf = (node: string): string => `screens.${node}`;
 
 /**
- * The screens that callers have been told of, with the numbers of their lines. Each is in the memory of the server that
- * read it, which its ID names: the others ask that server.
+ * Cache of the numbered screens that callers have received. Each screen stays in the memory of the server that read it.
+ * Its ID names that server, and other servers ask it.
  */
 export class ScreenCache {
   readonly #bus: Bus;
-  /** Beginning of this server's ID. It is short, because callers who read screens pay for each letter. */
+  /** Prefix of this server's ID. It is short, because callers who read screens pay for each character. */
   readonly #node: string;
   readonly #kept: LRUCache<string, Kept>;
   readonly #ofUser = new Map<string, Set<string>>();
@@ -48,14 +48,14 @@ export class ScreenCache {
       dispose: ({ userId }, id) => this.#forget(userId, id),
     });
     bus.answer(subjectOf(this.#node), async (question) => {
-      // No sender but the servers of this database reaches the subject, and they send what `#findThere` writes.
+      // The servers of this database alone can publish to the subject, and they send what `#findThere` writes.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const { id, owner } = JSON.parse(question) as { id: string; owner: ScreenOwner };
       return Buffer.from(JSON.stringify(this.#findHere(id, owner) ?? null));
     });
   }
 
-  /** Keeps a screen, and returns its ID. */
+  /** Caches a screen and returns its ID. */
   keep({ userId, deviceId }: ScreenOwner, screen: NumberedScreen): string {
     const id = `${this.#node}-${randomBytes(3).toString('hex')}`;
     const own = this.#ofUser.get(userId) ?? new Set();
@@ -66,7 +66,7 @@ export class ScreenCache {
     return id;
   }
 
-  /** Throws `screen_expired`, also for the screens of others. */
+  /** Returns a cached screen. Throws `screen_expired`, also for screens of other users. */
   async get(id: string, owner: ScreenOwner): Promise<NumberedScreen> {
     const [node = ''] = id.split('-', 1);
     const found = node === this.#node ? this.#findHere(id, owner) : await this.#findThere(node, id, owner);
@@ -82,11 +82,11 @@ export class ScreenCache {
   async #findThere(node: string, id: string, owner: ScreenOwner): Promise<NumberedScreen | undefined> {
     try {
       const answer = await this.#bus.ask(subjectOf(node), JSON.stringify({ id, owner }));
-      // The value is what a server of the same release has kept.
+      // The value was cached by a server of the same release.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return (JSON.parse(answer.toString()) as NumberedScreen | null) ?? undefined;
     } catch {
-      // That server has ended, and with it its screens.
+      // That server has stopped, and its cached screens are lost.
       return undefined;
     }
   }

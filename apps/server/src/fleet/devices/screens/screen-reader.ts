@@ -8,21 +8,24 @@ import { OnDemandProcess } from '../../../kernel/processes/on-demand-process.ts'
 import { parseScreen, type FromProcess, isFromProcess, type ToProcess } from './process/messages.ts';
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
-/** Bytes of one step of a scan, which takes about two milliseconds. */
+/** Bytes per step of a scan; a step takes about 2 ms. */
 const pieceBytes = 256 * 1024;
-/** Maximum bytes that the event loop parses, in some four milliseconds; without the picture, which is one text. */
+/** Maximum bytes to parse on the event loop, which takes about 4 ms. Excludes the picture, which is a single string. */
 const maxParsedHere = 512 * 1024;
-/** Budget of the process for one screen. A screen at the bounds takes a tenth of it. */
+/** CPU budget of the process for one screen. The largest permitted screen takes a tenth of it. */
 const screenBudget = { processorMs: 3000 };
 
-/** A screen as it is told in few words. */
+/** Screen in compact form. */
 export interface ReadScreen {
   /** Epoch ms. */
   readonly captured_at: number;
   readonly compact: NumberableScreen;
 }
 
-/** Reads what hosts answer to `screen`; what is long, in a confined process. Its functions throw when the answer is no screen. */
+/**
+ * Parses what hosts answer to `screen`. Long answers are parsed in a confined process. All methods throw when the
+ * answer is not a screen.
+ */
 export class ScreenReader {
   readonly #process: OnDemandProcess<ToProcess, FromProcess>;
 
@@ -71,7 +74,10 @@ function screenOf(answer: Buffer): DeviceScreen {
   return screen;
 }
 
-/** Throws when it goes beyond the bounds. A scan of all of it takes some ten milliseconds. */
+/**
+ * Whether the answer is too long for the event loop. Throws when it exceeds the bounds. A complete scan takes about 10
+ * ms.
+ */
 async function isLong(answer: Buffer): Promise<boolean> {
   const scan = new JsonScan(jsonBounds.screen);
   for (let from = 0; from < answer.length; from += pieceBytes) {

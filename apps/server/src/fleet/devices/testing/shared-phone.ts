@@ -15,13 +15,13 @@ export const callers = [
 export type Caller = (typeof callers)[number];
 type User = Exclude<Caller, 'limited token'>;
 
-/** A phone that its owner shares with users of each role, who all edit one project. */
+/** Phone that its owner shares with users of each role, who all edit one project. */
 export class SharedPhone {
   readonly server: TestServer;
   readonly host: TestHost;
   readonly deviceId: string;
   readonly project: TestProject;
-  /** A token of the owner. */
+  /** Limited token of the owner. */
   readonly #limitedToken: string;
   readonly #users: Record<User, { userId: string; token: string }>;
 
@@ -65,9 +65,9 @@ export class SharedPhone {
     await this.server.dispose();
   }
 
-  /** Everybody has their role, and nothing runs. */
+  /** Restores the role of every user, and stops all runs. */
   async reset(): Promise<void> {
-    // Else its host would count as gone, when the tests take their time.
+    // Without a heartbeat, the host would count as disconnected in slow tests.
     await this.host.heartbeat();
     await this.share(`devices/${this.deviceId}`, 'launch', 'launch');
     await this.share(`devices/${this.deviceId}`, 'view', 'view');
@@ -84,7 +84,7 @@ export class SharedPhone {
     return caller === 'limited token' ? this.#limitedToken : this.tokenOf(caller);
   }
 
-  /** The cookie of a browser that the owner has signed in at this address. */
+  /** Returns the cookie of a browser in which the owner has signed in at this address. */
   async signIn(origin: string): Promise<string> {
     const api = createApiCaller(origin, adminToken);
     const request = { body: { token: adminToken }, headers: { origin } };
@@ -100,7 +100,7 @@ export class SharedPhone {
     return this.#users[user].token;
   }
 
-  /** Shares with the user, who accepts it, too. */
+  /** Shares a target with the user, and accepts it as the user. */
   async share(target: string, user: User, role: string): Promise<ApiReply> {
     const path = `/api/v2/${target}/members/${this.idOf(user)}`;
     const reply = await this.api('owner')('PUT', path, { body: { role } });
@@ -117,7 +117,7 @@ export class SharedPhone {
     return this.api('owner')('DELETE', `/api/v2/${target}/members/${this.idOf(user)}`);
   }
 
-  /** Makes the user an editor, who accepts it, too. */
+  /** Makes the user an editor, and accepts that as the user. */
   async putEditor(user: User): Promise<ApiReply> {
     const body = { role: 'shared_editor' };
     const reply = await this.api('owner')('PUT', this.#memberPath(user), { body });
@@ -153,7 +153,7 @@ export class SharedPhone {
     return this.api(caller)('POST', '/api/v2/devices/automationLogs', { body });
   }
 
-  /** ID of the run of the last launch that the host was sent. */
+  /** Run ID of the last launch that the host received. */
   get lastRunId(): string {
     return this.host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
   }
@@ -175,7 +175,7 @@ export class SharedPhone {
     return this.api(caller)('GET', `/api/v2/runs/${runId}`);
   }
 
-  /** The IDs of the runs on the phone that the caller sees. */
+  /** Returns the IDs of the runs on the phone that the caller sees. */
   async visibleRuns(caller: Caller): Promise<string[]> {
     const { body } = await this.api(caller)('GET', `/api/v2/runs?device_id=${this.deviceId}`);
     return Array.isArray(body['runs']) ? body['runs'].map((run) => stringAt(run, 'run_id')) : [];
@@ -225,7 +225,7 @@ export class SharedPhone {
     return this.#ask(caller, 'apps', ['apps', []]);
   }
 
-  /** Reads what the host is asked, and answers. */
+  /** Requests a path of the device, and answers the question that its host receives. */
   async #ask(caller: Caller, path: string, [type, answer]: ['health' | 'apps', unknown]): Promise<ApiReply> {
     const asked = this.host.waitFor(type).then(({ request_id }) => {
       this.host.sendRaw(Buffer.from(`${JSON.stringify({ type, request_id })}\n${JSON.stringify(answer)}`));

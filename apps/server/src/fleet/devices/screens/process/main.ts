@@ -1,4 +1,4 @@
-// Runs as a process of its own: to parse a screen of 20,000 nodes takes longer than others may have to wait.
+// Runs as a separate process, because parsing a screen of 20,000 nodes would block other requests for too long.
 import { readCompact } from '@phalanx/protocol';
 import { openServerChannel } from '../../../../kernel/processes/message-stream.ts';
 import { parseScreen, type FromProcess, type ToProcess } from './messages.ts';

@@ -2,10 +2,10 @@ import { EpochMs, DeviceScreen } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** JSON of a host's answer to `screen`. */
+/** Request to parse the JSON of a host's answer to `screen`. */
 export interface ToProcess {
   readonly answer: Uint8Array;
-  /** Whether the compact screen is wanted, and not only the check. */
+  /** Whether to return the compact screen instead of only checking the answer. */
   readonly isCompact: boolean;
 }
 
@@ -35,7 +35,7 @@ const CompactScreenJson = Type.Object({
 });
 
 const FromProcess = Type.Union([
-  /** The first message. */
+  /** First message of the process. */
   Type.Object({ kind: Type.Literal('ready') }),
   Type.Object({ kind: Type.Literal('fits') }),
   Type.Object({ kind: Type.Literal('compact'), captured_at: EpochMs, compact: CompactScreenJson }),
@@ -48,7 +48,7 @@ export const isFromProcess = (message: unknown): message is FromProcess => fromP
 
 const validator = Compile(DeviceScreen);
 
-/** Undefined: the text is no JSON of a screen. */
+/** Parses a screen. Returns undefined when the text is not the JSON of a screen. */
 export function parseScreen(json: string): DeviceScreen | undefined {
   try {
     const screen: unknown = JSON.parse(json);
