@@ -16,7 +16,7 @@ interface Order {
   readonly viewOptions: ViewOptions;
 }
 
-/** The reader of the screens of answers, and its turns. */
+/** Parser of the screens in answers, and its turns. */
 interface Reading {
   readonly turns: Turns;
   readonly reader: ScreenReader;
@@ -25,23 +25,26 @@ interface Reading {
 type StepOutcome = ActOutcome['steps'][number];
 type Result = HostActAnswer['results'][number];
 
-/** The part of the steps that a host has done. */
+/** Answer of a host for the part of the steps that it has done. */
 interface Part extends HostActAnswer {
   readonly screen: ReadScreen;
 }
 
-/** Budget of one question: a host answers within 15 seconds, and the steps that are left are asked for again. */
+/**
+ * Time budget of one question, in ms: a host must answer within 15 s, and the remaining steps go into another question.
+ */
 const budgetMs = 6000;
 const maxHeadBytes = 64 * 1024;
 
 /**
- * Share of the budget that must have passed when a host says that time is over: hosts measure with clocks of their own.
+ * Minimum share of the budget that must have passed when a host reports that its time is over. It is below 1, because
+ * hosts measure with their own clocks.
  */
 const minShareOfBudget = 0.9;
 
 /**
- * Has a phone do the steps, in as many questions as their time needs: each brings an end of a step, or takes the time that it
- * was given. Rejects with `host_request_failed` when a host answers with neither.
+ * Runs the steps on a phone, with as many questions as their time requires. Each question must finish a step or use up
+ * its time budget. Rejects with `host_request_failed` when the answer of a host shows neither.
  */
 export async function doSteps(
   asked: Asked,
@@ -102,7 +105,7 @@ const timedOut: Result = {
   message: 'The time limit of the request, timeout_ms, passed before this step was done',
 };
 
-/** Returns the steps with the time that is left: a `wait_for` step has waited already. */
+/** Returns the remaining steps. A `wait_for` step loses the time that it has already waited. */
 function continued(steps: readonly HostActStep[], afterMs: number): HostActStep[] {
   const [first, ...others] = steps;
   if (first?.type !== 'wait_for' || first.timeout_ms === undefined) return [...steps];
@@ -133,8 +136,8 @@ async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Step
 }
 
 /**
- * Checks that an answer is possible: steps are done in order up to the first that is not, and time is over once it has
- * passed.
+ * Whether an answer is possible: steps are done in order up to the first that is not, and a host may report that time
+ * is over only once it has passed.
  */
 function isPossible(
   results: readonly Result[],

@@ -49,7 +49,7 @@ export function serveActs(
     const running = (await runs.activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];
     if (running.length > 0) throw ApiError.of('device_in_use', { device_id: deviceId });
   };
-  /** Grants secrets only to editors: a user who has a secret typed can have it shown. */
+  /** Grants secrets only to editors, because a user who has a secret typed can have it displayed. */
   const secretsFor = async (
     principal: Principal,
     device: FleetDevice,
@@ -89,7 +89,7 @@ export function serveActs(
       },
     );
     await devices.leases.addCode(device, toucher, outcome.code).catch((error: unknown) => {
-      // The steps are done.
+      // The steps are done, so the act has succeeded.
       faults.report(error, 'the code of an act was not stored');
     });
     return { success: true, ...outcome };
@@ -108,7 +108,7 @@ interface ActContext {
   readonly projectId: string;
 }
 
-/** Resolves the steps into those that a host is asked for. Throws what is wrong with them before anything is done. */
+/** Resolves the steps into those of the host protocol. Throws for invalid steps before any step runs. */
 async function resolveSteps(
   steps: readonly ActStep[],
   { before, secrets, projectId }: ActContext,
@@ -127,7 +127,7 @@ async function resolveSteps(
         : step.type === 'wait_for'
           ? { timeout_ms: step.timeout_ms ?? defaultWaitMs }
           : {};
-    // Each of its targets has taken the place of the one that was given.
+    // Each given target has been replaced by a resolved one.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return { ...aimed, ...more } as HostActStep;
   });

@@ -4,7 +4,7 @@ import type { Events } from '../../runs/events/feature.ts';
 import type { Hosts } from '../../fleet/hosts/feature.ts';
 import { addLiveRoutes, addWallRoutes } from './routes.ts';
 
-/** Live pictures of devices, one by one and on walls. */
+/** Serves live pictures of single devices and of walls. */
 export function serveLive(
   { app, cluster, faults, webSockets }: Context,
   { devices, hosts, events }: { devices: DeviceAccess; hosts: Hosts; events: Events },

@@ -5,7 +5,7 @@ const frames = Compile(LiveFrame);
 const lineFeed = 0x0a;
 const maxHeadBytes = 64 * 1024;
 
-/** The JSON in front of an answer's line feed, and the bytes after it. */
+/** Splits an answer into the JSON before its first line feed and the bytes after it. */
 export function parseAnswer<Head>(
   answer: Buffer,
   validator: { Check(value: unknown): value is Head },
@@ -16,7 +16,7 @@ export function parseAnswer<Head>(
   throw new Error('its host gave an unexpected answer');
 }
 
-/** Parses a picture of a live view or a wall; it has no bytes when it is the known one. */
+/** Parses a picture of a live view or a wall. The bytes are empty when the picture is the known one. */
 export function parsePicture(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
   const { head: frame, bytes: jpeg } = parseAnswer(answer, frames);
   if (jpeg.length > maxLivePictureBytes)

@@ -22,7 +22,7 @@ async function watch(limit: Record<string, unknown>, query = ''): Promise<Viewer
   return Viewer.open(address, { authorization: `Bearer ${secret}` });
 }
 
-/** Answers a question for a picture; the phone shows this one. */
+/** Answers the next question for a picture with the picture of this hash. */
 async function answerNext(hash: string): Promise<void> {
   const { request_id } = await phone.host.waitFor('live');
   const header = JSON.stringify({ type: 'live', request_id });

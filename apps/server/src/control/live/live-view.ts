@@ -4,15 +4,13 @@ import { parsePicture } from './host-answer.ts';
 import type { LivePicture, LiveViewer } from './live-viewer.ts';
 import { VideoView, type Watching } from './video-view.ts';
 
-/** Ten pictures a second are as many as a host has. */
+/** Interval of 10 pictures per second, the most that a host provides. */
 const betweenPicturesMs = 100;
 const afterNothingMs = 1000;
-/** Pause before video is asked for again: a phone may have it again once nothing is masked any more. */
+/** Pause before video is requested again: a phone may provide it again once nothing is masked any more. */
 const afterNoVideoMs = 1000;
 
-/**
- * A phone that is watched. Its host is asked for as long as a viewer waits for the next picture, once for all viewers.
- */
+/** Live view of one phone. Asks its host as long as a viewer waits for the next picture, once for all viewers. */
 export class LiveView {
   readonly #watching: Watching;
   readonly #waiting = new Set<LiveViewer>();
@@ -53,7 +51,7 @@ export class LiveView {
     this.#isAsking = false;
   }
 
-  /** Shows the next picture to all waiting viewers. False: there is nothing to see. */
+  /** Shows the next picture to all waiting viewers. Returns false when there is nothing to see. */
   async #showNext(): Promise<boolean> {
     let device: FleetDevice | undefined;
     try {

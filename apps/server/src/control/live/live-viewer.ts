@@ -20,32 +20,32 @@ export interface LivePicture {
   readonly jpeg: Buffer;
 }
 
-/** Packets of H.264, which follow one another. */
+/** Consecutive H.264 packets. */
 export interface LiveVideo extends Extract<HostVideo, { first: unknown }> {
   readonly bytes: Buffer;
 }
 
-/** Maximum unread bytes of a viewer: two seconds of video. A viewer that is further behind gets no more. */
+/** Maximum unsent bytes of a viewer: two seconds of video. A viewer that is further behind gets no more. */
 const maxBehindBytes = 512 * 1024;
 
 interface ViewerOptions {
   readonly socket: ViewerSocket;
-  /** Whether the viewer takes video; else it gets pictures only. */
+  /** Whether the viewer takes video; otherwise it gets pictures only. */
   readonly takesVideo: boolean;
   readonly expiresAt: number;
-  /** Called when the viewer wants one more answer. */
+  /** Called when the viewer requests another answer. */
   readonly onNext: (viewer: LiveViewer) => void;
 }
 
-/** A viewer of one phone. It is sent nothing but an answer to each `next`, so a slow viewer keeps nobody waiting. */
+/** Viewer of one phone. It receives nothing but one answer to each `next`, so a slow viewer delays nobody else. */
 export class LiveViewer implements OpenStream {
   readonly expiresAt: number;
   readonly takesVideo: boolean;
   readonly #socket: ViewerSocket;
   #seen = '';
-  /** Answers that it waits for. */
+  /** Number of answers that the viewer waits for. */
   #asked = 0;
-  /** Place of the last packet that the viewer has; undefined: it begins with a key frame. */
+  /** Place of the last packet that the viewer has; undefined when it has to begin with a key frame. */
   #place: VideoPlace | undefined;
 
   constructor({ socket, takesVideo, expiresAt, onNext }: ViewerOptions) {
@@ -53,7 +53,7 @@ export class LiveViewer implements OpenStream {
     this.expiresAt = expiresAt;
     this.#socket = socket;
     socket.onMessage(validator, () => {
-      // A client that asks on without reading is no viewer.
+      // A client that sends requests without reading the answers is cut off.
       if (!takesVideo && socket.unsentBytes > maxLivePictureBytes) return socket.terminate();
       this.#asked = Math.min(this.#asked + 1, takesVideo ? maxRequestsAhead : 1);
       onNext(this);
@@ -65,17 +65,17 @@ export class LiveViewer implements OpenStream {
     return this.#asked > 0;
   }
 
-  /** Whether it has not read what it was sent. */
+  /** Whether the viewer has too many unsent bytes. */
   get isBehind(): boolean {
     return this.#socket.unsentBytes > maxBehindBytes;
   }
 
-  /** Whether it has all packets up to there. */
+  /** Whether the viewer has all packets up to this place. */
   hasReached({ stream, number }: VideoPlace): boolean {
     return this.#place?.stream === stream && this.#place.number >= number;
   }
 
-  /** `noVideo`: reason why a viewer that takes video gets pictures. */
+  /** Sends a picture. `noVideo`: reason why a viewer that takes video gets pictures. */
   show({ hash, jpeg, captured_at, width, height }: LivePicture, noVideo: string | undefined): void {
     const why = this.takesVideo && noVideo !== undefined ? { no_video: noVideo } : {};
     this.#place = undefined;
@@ -86,8 +86,8 @@ export class LiveViewer implements OpenStream {
   }
 
   /**
-   * Sends the packets that the viewer does not have yet, as the phone made them. A viewer that is behind, or has missed
-   * some, goes on with a key frame.
+   * Sends the packets that the viewer does not have yet, as encoded by the phone. A viewer that is behind or has missed
+   * packets resumes with a key frame.
    */
   showVideo({ first, bytes, ...video }: LiveVideo): void {
     const { captured_at, packets } = video;

@@ -6,7 +6,7 @@ import { SharedPhone, type Caller } from '../../fleet/devices/testing/shared-pho
 import { Viewer } from './testing/viewers.ts';
 
 let phone: SharedPhone;
-/** The server at which all watch: each asks the host for a picture of its own. */
+/** Address of the server that all viewers connect to, because each server asks the host for its own picture. */
 let address: string;
 beforeAll(async () => {
   phone = await SharedPhone.start();
@@ -31,7 +31,7 @@ const frame = (hash: string, captured_at = 1): LiveFrame => ({
   hash,
 });
 
-/** The host's answer to the next question for a picture. */
+/** Answers the next question for a picture. Returns the hash that the question names as known. */
 async function answerNext(head: unknown, jpeg = ''): Promise<string | null> {
   const { request_id, known } = await phone.host.waitFor('live');
   const header = JSON.stringify({ type: 'live', request_id });
@@ -168,7 +168,7 @@ interface Packet {
   readonly text: string;
 }
 
-/** An answer with packets of video, from that number on. */
+/** Returns an answer with video packets, starting at this number. */
 function videoFrom(request_id: string, number: number, packets: readonly Packet[]): Buffer {
   const head = {
     captured_at: 1,
@@ -182,7 +182,10 @@ function videoFrom(request_id: string, number: number, packets: readonly Packet[
   return Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${JSON.stringify(head)}\n${bytes}`);
 }
 
-/** The host's answer to the next question for video, from that number on; gives what it was asked to begin after. */
+/**
+ * Answers the next question for video, starting at this packet number. Returns the number that the question asked to
+ * begin after.
+ */
 async function answerVideo(number: number, packets: readonly Packet[]) {
   const { request_id, after } = await phone.host.waitFor('video');
   phone.host.sendRaw(videoFrom(request_id, number, packets));
@@ -255,7 +258,7 @@ describe('a live view in H.264', () => {
     let asked = picture('a');
     expect(await viewer.next()).toMatchObject({ type: 'frame', no_video: 'a mask is active', jpeg: 'a' });
     await asked;
-    // The host is not asked for video again within a second.
+    // The host is not asked for video again within one second.
     const still = answerNext(frame('a'), '');
     expect(await viewer.next()).toMatchObject({ type: 'still', no_video: 'a mask is active' });
     await still;

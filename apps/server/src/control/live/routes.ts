@@ -22,7 +22,7 @@ interface LiveRoutesOptions {
   webSockets: WebSockets;
   streams: OpenStreams;
   faults: Pick<FaultMonitor, 'report'>;
-  /** Brings this server's knowledge of shares up to date; undefined: it is up to date already. */
+  /** Brings this server's cached shares up to date; undefined when they already are. */
   catchUp: () => Promise<void> | undefined;
 }
 
@@ -30,7 +30,7 @@ interface LiveRoutesOptions {
 const notFound = 4004;
 
 /**
- * Whether the caller may see the device and their token reaches it. It is checked again for everything that is shown.
+ * Whether the caller may see the device and their token reaches it. The check is repeated for everything that is shown.
  */
 const maySee = (
   { shares, labels }: Pick<DeviceAccess, 'shares' | 'labels'>,
@@ -50,7 +50,7 @@ export function addLiveRoutes(
   { access, hosts, webSockets, streams, faults, catchUp }: LiveRoutesOptions,
 ): void {
   const watched = new Map<string, Watched>();
-  /** Viewers, each with its principal and the device that it watches. */
+  /** Viewers, each with its principal and the watched device. */
   const viewers = new Map<LiveViewer, { principal: Principal; deviceId: string }>();
 
   /** Ends the views of devices that their viewers may no longer see. */
@@ -76,7 +76,7 @@ export function addLiveRoutes(
   };
 
   const watch = (device: FleetDevice): Watched => {
-    // Outdated knowledge of shares must not show anything.
+    // Stale shares must not disclose anything.
     const findDevice = async (): Promise<FleetDevice | undefined> => {
       await catchUp();
       return access.fleet.findCached(device.id);
@@ -120,7 +120,7 @@ interface WallRoutesOptions {
   webSockets: WebSockets;
   streams: OpenStreams;
   faults: Pick<FaultMonitor, 'report'>;
-  /** Brings this server's knowledge of shares up to date; undefined: it is up to date already. */
+  /** Brings this server's cached shares up to date; undefined when they already are. */
   catchUp: () => Promise<void> | undefined;
 }
 
@@ -130,7 +130,7 @@ export function addWallRoutes(
   { access, hosts, webSockets, streams, faults, catchUp }: WallRoutesOptions,
 ): void {
   const wall = new Wall({
-    // Outdated knowledge of shares must not show anything.
+    // Stale shares must not disclose anything.
     findDevices: async (ids) => {
       await catchUp();
       return access.fleet.findAll(ids);

@@ -9,24 +9,26 @@ import type { LiveVideo, LiveViewer } from './live-viewer.ts';
 
 const videoAnswer = Compile(HostVideo);
 /**
- * Pause between two questions for video: 4 ms per packet of the answer. No phone makes more packets in that time. A
- * host answers as soon as it has packets, so a host that always has some would be asked without a pause.
+ * Pause between two questions for video: 4 ms per packet of the answer, in which no phone makes more packets. A host
+ * answers as soon as it has packets, so without a pause a host that always has some would be asked continuously.
  */
 const questionPause = { minMs: 10, maxMs: 500, ofPacketMs: 4 };
-/** Pause after an answer without news. A host waits this long before it answers that there are none. */
+/**
+ * Pause after an answer without new packets, in ms. A host also waits this long before it answers that there are none.
+ */
 const unchangedPauseMs = 250;
 
 const pauseAfter = (packets: number): number =>
   Math.min(questionPause.maxMs, Math.max(questionPause.minMs, packets * questionPause.ofPacketMs));
 
 export interface Watching {
-  /** The phone as it is now. */
+  /** Finds the phone in its current state. */
   findDevice: () => Promise<FleetDevice | undefined>;
   hosts: Pick<ConnectedHosts, 'ask'>;
   mayWatch: (viewer: LiveViewer, device: FleetDevice | undefined) => boolean;
 }
 
-/** The video of one phone: its host is asked for as long as a viewer waits, for all at once. */
+/** Video of one phone. Asks its host as long as a viewer waits, once for all viewers. */
 export class VideoView {
   readonly #watching: Watching;
   readonly #onNone: (reason: string, viewers: readonly LiveViewer[]) => void;
@@ -35,14 +37,14 @@ export class VideoView {
   #place: VideoPlace | undefined;
   #isAsking = false;
 
-  /** `onNone`: called with the waiting viewers when there is no video now. */
+  /** Creates the view. `onNone` is called with the waiting viewers when there is no video. */
   constructor(watching: Watching, onNone: (reason: string, viewers: readonly LiveViewer[]) => void) {
     this.#watching = watching;
     this.#onNone = onNone;
   }
 
   next(viewer: LiveViewer): void {
-    // The viewer says `next` again when it has read more.
+    // The viewer sends `next` again when it has read more.
     if (viewer.isBehind) return;
     this.#waiting.add(viewer);
     if (!this.#isAsking) void this.#askHost();
@@ -83,7 +85,9 @@ export class VideoView {
     }
   }
 
-  /** Asks for the next packets. Viewers who come, or have missed some, get the packets from the last key frame on. */
+  /**
+   * Requests the next packets. When a viewer joins or has missed packets, requests those from the last key frame on.
+   */
   async #nextVideo({ serial, epoch, reason }: FleetDevice): Promise<LiveVideo> {
     if (epoch === null) throw new Error(reason);
     const last = this.#place;

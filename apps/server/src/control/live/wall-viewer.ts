@@ -19,14 +19,14 @@ interface ViewerOptions {
 }
 
 /**
- * A viewer of many phones on one socket. Pictures beyond those that it has answered are left out, so that a slow viewer
- * keeps nobody waiting and shows the newest.
+ * Viewer of many phones on one socket. Pictures beyond the unacknowledged maximum are dropped, so that a slow viewer
+ * delays nobody else and shows the newest pictures.
  */
 export class WallViewer implements OpenStream {
   readonly principal: Principal;
   readonly expiresAt: number;
   readonly #socket: ViewerSocket;
-  /** Last state that was sent to the viewer, by watched phone; empty: none yet. */
+  /** Last state that was sent to the viewer, by watched phone; empty when none was sent. */
   readonly #sentStates = new Map<string, string>();
   #room = maxWallPicturesAhead;
 
@@ -54,7 +54,7 @@ export class WallViewer implements OpenStream {
     return this.#sentStates.has(deviceId);
   }
 
-  /** Ends the viewer because of the phones that it watches. */
+  /** Disconnects the viewer because it watches too many phones. */
   refuse(): void {
     this.#sentStates.clear();
     this.#socket.refuse();
@@ -72,7 +72,7 @@ export class WallViewer implements OpenStream {
       this.#send({ type: 'nothing', device_id, reason });
   }
 
-  /** Tells the viewer that it may not see the phone. */
+  /** Notifies the viewer that it may not see the phone. */
   lose(device_id: string): void {
     this.#sentStates.delete(device_id);
     this.#send({ type: 'gone', device_id });
@@ -84,14 +84,14 @@ export class WallViewer implements OpenStream {
   }
 
   #handle(request: WallRequest): void {
-    // A client that asks on without reading is no viewer.
+    // A client that sends requests without reading the answers is cut off.
     if (this.#socket.unsentBytes > maxLivePictureBytes) return this.#socket.terminate();
     if (request.type === 'watch') return this.watch(request.device_ids);
     if (request.type === 'leave') for (const id of request.device_ids) this.#sentStates.delete(id);
     if (request.type === 'shown') this.#room = Math.min(maxWallPicturesAhead, this.#room + request.pictures);
   }
 
-  /** False if the phone is not watched, or its state has been sent. */
+  /** Records the state of a phone. Returns false if the phone is not watched, or this state has already been sent. */
   #replaceState(deviceId: string, state: string): boolean {
     const isNew = this.#sentStates.has(deviceId) && this.#sentStates.get(deviceId) !== state;
     if (isNew) this.#sentStates.set(deviceId, state);

@@ -7,7 +7,7 @@ import { WallWatcher } from './testing/viewers.ts';
 const serials = ['wall-1', 'wall-2', 'wall-3'] as const;
 
 let server: TestServer;
-/** The server at which all watch: each asks the host for pictures of its own. */
+/** Address of the server that all viewers connect to, because each server asks the host for its own pictures. */
 let address: string;
 let host: TestHost;
 let one: string;
@@ -81,7 +81,7 @@ describe('a wall', () => {
     const [first, second] = [await open(), await open()];
     first.watch(one);
     second.watch(one);
-    // A viewer that has left may still be known, with an older picture.
+    // A viewer that has left may still be registered, with an older picture.
     const newest = (viewer: typeof first) => expect.poll(() => viewer.picturesOf(one).at(-1));
     await Promise.all([newest(first).toBe('picture wall-1 a'), newest(second).toBe('picture wall-1 a')]);
     const before = host.messages('wall').filter(({ known }) => known === null).length;

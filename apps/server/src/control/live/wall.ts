@@ -7,22 +7,22 @@ import type { WallViewer } from './wall-viewer.ts';
 import { WatchedPhone } from './watched-phone.ts';
 
 const turnMs = 250;
-/** Phones on all walls of a user, each counted on each wall. */
+/** Maximum number of watched phones per user, counted once per wall. */
 const maxWatchedOfUser = 10 * maxWallPhones;
 
 interface Watching {
-  /** Finds these phones as they are now; phones that are gone are missing. */
+  /** Finds these phones in their current state; deleted phones are missing. */
   readonly findDevices: (ids: readonly string[]) => Promise<ReadonlyMap<string, FleetDevice>>;
   readonly mayWatch: (viewer: WallViewer, device: FleetDevice) => boolean;
   readonly hosts: Pick<ConnectedHosts, 'ask'>;
-  /** Called when a look-up fails. */
+  /** Called when a lookup fails. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * All phones that somebody watches on a wall. Each phone is asked for its picture once for all viewers. Pictures are
- * shown in turns, and each turn begins by looking up who may see what: nothing waits for a viewer, and nothing comes
- * after a right has ended.
+ * All phones that viewers watch on walls. Each phone is asked for its picture once for all viewers. Pictures are shown
+ * in turns, and each turn begins by checking who may see what. Slow viewers delay nothing, and nothing is shown after a
+ * right has ended.
  */
 export class Wall {
   readonly #watching: Watching;
@@ -80,7 +80,7 @@ export class Wall {
   }
 
   #show(viewer: WallViewer, id: string, devices: ReadonlyMap<string, FleetDevice>): void {
-    // The viewer may have left the phone meanwhile: other work has had turns since the turn began.
+    // The viewer may have left the phone since the turn began, because other work runs in between.
     if (!viewer.isWatching(id)) return;
     const device = devices.get(id);
     if (device === undefined || !this.#watching.mayWatch(viewer, device)) return viewer.lose(id);

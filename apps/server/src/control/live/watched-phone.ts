@@ -3,10 +3,13 @@ import type { ConnectedHosts } from '../../fleet/hosts/connected-hosts.ts';
 import type { LivePicture } from './live-viewer.ts';
 import { parsePicture } from './host-answer.ts';
 
-/** Two pictures a second are enough to see that something happens. */
+/** Interval of two pictures per second, enough to see that something happens. */
 const betweenPicturesMs = 500;
 const afterNothingMs = 3000;
-/** Age of the last answer after which a picture is no longer shown: no viewer had room for a newer one in that time. */
+/**
+ * Age of the last answer in ms after which a picture is no longer shown: no viewer had room for a newer one in that
+ * time.
+ */
 const staleMs = 6000;
 
 /** The last picture of a phone. */
@@ -23,7 +26,7 @@ export class WatchedPhone {
     this.#hosts = hosts;
   }
 
-  /** Asks for the next picture, unless one is on its way. */
+  /** Asks for the next picture, unless a question is already in flight. */
   ask(device: FleetDevice): void {
     const now = performance.now();
     if (this.#isAsking || now < this.#nextAt) return;

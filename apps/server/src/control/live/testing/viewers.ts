@@ -4,14 +4,14 @@ interface Answer {
   readonly type?: string;
   readonly no_video?: string;
   readonly packets?: readonly { is_key: boolean; size_bytes: number }[];
-  /** The bytes as characters. */
+  /** Bytes of the picture as characters. */
   jpeg?: string;
 }
 
-/** A viewer of one phone over a WebSocket. */
+/** Viewer of one phone over a WebSocket. */
 export class Viewer {
   readonly messages: Answer[] = [];
-  /** The close code. */
+  /** Close code. */
   readonly ended: Promise<number>;
   readonly #socket: WebSocket;
   #arrived: (answer: Answer) => void = () => undefined;
@@ -47,7 +47,7 @@ export class Viewer {
     this.#socket.send(text);
   }
 
-  /** Resolves with the answer, and with the picture in it if it has one. */
+  /** Requests an answer. Resolves with it, including the picture if there is one. */
   next(): Promise<Answer> {
     const answer = new Promise<Answer>((resolve) => {
       this.#arrived = resolve;
@@ -82,14 +82,14 @@ interface WallEvent {
   readonly type: string;
   readonly device_id: string;
   readonly reason?: string;
-  /** The bytes as characters. */
+  /** Bytes of the picture as characters. */
   jpeg?: string;
 }
 
-/** A viewer of many phones over a WebSocket. It answers each picture until told otherwise. */
+/** Viewer of many phones over a WebSocket. Acknowledges each picture while `answers` is true. */
 export class WallWatcher {
   readonly received: WallEvent[] = [];
-  /** The close code. */
+  /** Close code. */
   readonly ended: Promise<number>;
   answers = true;
   readonly #socket: WebSocket;
@@ -133,7 +133,7 @@ export class WallWatcher {
     this.#socket.send(JSON.stringify(message));
   }
 
-  /** The pictures of a phone in their order. */
+  /** Returns the pictures of a phone in order. */
   picturesOf(deviceId: string): string[] {
     return this.received.flatMap((one) => (one.device_id === deviceId ? (one.jpeg ?? []) : []));
   }
