@@ -53,7 +53,7 @@ async function commitFile(name: string, content: string | Buffer): Promise<void>
   await mustGit('commit', '-qm', `change ${name}`);
 }
 
-/** A project with one commit, and a clone of it. */
+/** Creates a project with one commit, and a clone of it. */
 async function makeClone(): Promise<void> {
   await makeProject();
   await project.put('main.ts', 'const a: number = 1;\n');

@@ -10,11 +10,11 @@ interface ExchangeOptions {
   git: GitProgram;
   gitDir: string;
   service: GitService;
-  /** Protocol such as `version=2`, checked. Git sees nothing else of the request beside the body. */
+  /** Validated protocol, such as `version=2`. Git sees nothing else of the request except the body. */
   protocol: string | undefined;
 }
 
-/** Timeout without a byte in either direction. Git itself sends a sign of life every 5 s. */
+/** Timeout without a byte in either direction. Git itself sends a keepalive every 5 s. */
 const idleLimitMs = 120_000;
 const killAfterMs = 5000;
 /** Maximum size of a request body, by service. A fetch sends a list of hashes. */
@@ -36,7 +36,7 @@ const limitsOf: Record<GitService, { maxCpuSeconds: number } | undefined> = {
 /** One run of a git service for one HTTP request. */
 export class GitExchange {
   readonly output: Readable;
-  /** Stream on which the hooks of a push send, and the one on which they listen. */
+  /** Streams from and to the hooks of a push. */
   readonly fromHooks: Readable;
   readonly toHooks: Writable;
   /** Exit code of git, once it has ended. */
@@ -76,14 +76,14 @@ export class GitExchange {
     void this.ended.then(() => clearTimeout(this.#idleTimer));
   }
 
-  /** Output of git for the log. */
+  /** Error output of git, for the log. */
   get complaint(): string {
     return this.#stderr.trim();
   }
 
   /**
-   * Hands the request's body to git. Reads on what git does not want to read, so that the client gets its answer. A
-   * body that is too large or breaks off ends git.
+   * Pipes the request's body to git. Keeps reading a body that git does not want, so that the client gets its response.
+   * Kills git when the body is too large or breaks off.
    */
   async feed(body: Readable, ...stages: Transform[]): Promise<void> {
     try {
@@ -97,7 +97,10 @@ export class GitExchange {
     this.#input.end();
   }
 
-  /** Ends git, which then removes what it has begun. If it can't, git and its children are killed. */
+  /**
+   * Sends SIGTERM, so that git removes its unfinished files. Sends SIGKILL to git and its children if they have not
+   * ended after `killAfterMs`.
+   */
   kill(): void {
     this.#child.signalGroup('SIGTERM');
     const timer = setTimeout(() => this.#child.signalGroup('SIGKILL'), killAfterMs);
@@ -132,8 +135,8 @@ export class GitExchange {
 }
 
 /**
- * Length of the header of git's framing: four hexadecimal digits with the length of the whole line, before its bytes.
- * `0000` ends a list.
+ * Length of the header of a pkt-line: four hexadecimal digits with the length of the whole line, header included. The
+ * flush packet `0000` ends a list.
  */
 const headerLength = 4;
 export const flush = '0000';
@@ -142,7 +145,7 @@ export function pktLine(text: string): string {
   return (Buffer.byteLength(text) + headerLength).toString(16).padStart(headerLength, '0') + text;
 }
 
-/** Reads the lines up to the next flush, without their line ends. Undefined when the stream ends before. */
+/** Reads the pkt-lines up to the next flush packet, without their line ends. Undefined when the stream ends earlier. */
 export async function readPktLines(stream: HookStream): Promise<string[] | undefined> {
   const lines: string[] = [];
   for (;;) {
@@ -155,7 +158,7 @@ export async function readPktLines(stream: HookStream): Promise<string[] | undef
   }
 }
 
-/** Stream of a hook, taken piece by piece. */
+/** Reads lines and bytes from the stream of a hook. */
 export class HookStream {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #bytes = new ByteQueue();
@@ -169,7 +172,7 @@ export class HookStream {
     return this.#take(() => this.#bytes.takeLine()?.toString());
   }
 
-  /** Takes this many bytes. Undefined when the stream ends before. */
+  /** Takes `count` bytes. Undefined when the stream ends earlier. */
   takeBytes(count: number): Promise<string | undefined> {
     return this.#take(() => this.#bytes.take(count)?.toString());
   }

@@ -19,7 +19,7 @@ import { TestServer } from '../../testing/test-server.ts';
 
 let server: TestServer;
 let ann: { token: string; api: ApiCaller };
-/** Project that takes none of the pushes to it, and is empty after each. */
+/** Project that refuses every push and stays empty. */
 let project: TestProject;
 const folders = new TestFolders();
 const folder = folders.make();
@@ -46,7 +46,7 @@ interface Entry {
 const blob = (content: string): string => objects.add('blob', content);
 const submodule = '1'.repeat(40);
 
-/** Bytes of a tree that no honest git writes. */
+/** Builds the bytes of a tree that a genuine git never writes. */
 const treeBytes = (entries: readonly Entry[]): Buffer =>
   Buffer.concat(
     entries.flatMap(({ mode, name, id }) => [
@@ -58,7 +58,7 @@ const treeBytes = (entries: readonly Entry[]): Buffer =>
   );
 const tree = (...entries: readonly Entry[]): string => objects.add('tree', treeBytes(entries));
 
-/** Tree of files in order, all with the same content and with names of eight letters. */
+/** Builds the bytes of a tree of sorted files, all with the same content and with eight-digit names. */
 function wideTreeBytes(count: number): Buffer {
   const id = blob('x');
   const entries = Array.from({ length: count }, (_, at) => ({
@@ -163,7 +163,7 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
  */
 const refusedByEach = ['a file twice', 'a symbolic link', 'a compiled file beside its source'];
 
-/** Lists the files of the repository that the server has made of the project. */
+/** Lists the object files of the server's repository of the project. */
 async function listObjects(): Promise<string[]> {
   const found = readdirSync(path.join(await gitDirOf(server, project), 'objects'), { recursive: true });
   return found.map(String).toSorted();
@@ -279,7 +279,7 @@ describe('a push', () => {
     const commit = commitTree(file('fine.txt'));
     await installPack(path.join(folder, '.git'), await buildPack(objects.list()));
     objects = new NewObjects();
-    // Pushes so many refs that the hook still sends when the server has read enough.
+    // Pushes enough refs that the hook is still sending when the server stops reading.
     const refs = Array.from({ length: 5000 }, (_, at) => `${commit}:refs/heads/one-of-many-${at}`);
     const { code, text } = await runUserGit(folder, [
       'push',

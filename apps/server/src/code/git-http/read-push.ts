@@ -4,9 +4,8 @@ import { parsePushedRef, type Push, type PushedRef, PushRefused } from './push-c
 const maxRefs = 1000;
 
 /**
- * Reads the request of the first hook: the folder of the new objects, then a line for each ref up to an empty one.
- * Undefined when git hangs up before. Throws `PushRefused` at the first ref too many, because git itself takes
- * millions.
+ * Reads the request of the first hook: the quarantine folder, one line per ref, then an empty line. Undefined when git
+ * closes the stream earlier. Throws `PushRefused` at the first excess ref, because git itself accepts millions.
  */
 export async function readPush(stream: HookStream): Promise<Omit<Push, 'projectId'> | undefined> {
   const quarantinePath = await stream.takeLine();

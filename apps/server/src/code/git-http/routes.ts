@@ -23,7 +23,7 @@ import type { Solving } from '../commits/solving.ts';
 import { GitExchange, type GitService, flush, pktLine } from './git-exchange.ts';
 import { guardPush } from './push-gate.ts';
 
-/** Step in which the bytes of a push are counted. */
+/** Number of bytes of a push that are counted against the quota at a time. */
 const stepBytes = 4 * 1024 * 1024;
 
 interface GitRoutesOptions {
@@ -45,14 +45,14 @@ const services: Record<string, GitService | undefined> = {
 const doors: Record<GitService, Door> = { 'upload-pack': otherDoors.fetch, 'receive-pack': otherDoors.push };
 
 /**
- * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` · `POST
- * /git/:project.git/git-receive-pack`: the smart HTTP protocol of git. Errors are plain text, because git shows that to
- * its user.
+ * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` ·
+ * `POST /git/:project.git/git-receive-pack`: the smart HTTP protocol of git. Errors are plain text, because git shows
+ * plain text to its user.
  */
 export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptions): Promise<void> {
-  /** Queue of clones and pushes. Each of them holds a few processes. */
+  /** Queue of clones and pushes, because each of them occupies a few processes. */
   const { git: turns } = options.limits.turns;
-  /** Requests that were let in before their body is read. */
+  /** Callers that were admitted before the body of their request is read, by request. */
   const admitted = new WeakMap<object, Admitted>();
   await app.register(async (git) => {
     git.removeAllContentTypeParsers();
@@ -81,7 +81,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
         `/git/:name/${name}`,
         {
           config: { ...closed.config, audit: service === 'receive-pack' ? 'push' : null },
-          // Checks the caller before anything of the body is read.
+          // Checks the caller before any of the body is read.
           onRequest: async (request) => {
             admitted.set(request, await admit(request, service));
           },
@@ -122,7 +122,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
       if (!git.output.readableEnded) git.kill();
     };
     exchange.reply.raw.once('close', onClose);
-    // Ends git for a client that has gone while it waited for its turn.
+    // Kills git when the client disconnected while it waited for its turn.
     if (exchange.reply.raw.destroyed) git.kill();
     const leave = () => {
       removeGuest();
@@ -144,7 +144,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   async function serve(exchange: Exchange): Promise<FastifyReply> {
     const { request, reply, service, userId, principal, projectId } = exchange;
     const { auditEvent } = request;
-    // Refuses an owner without quota in words, before anything is sent.
+    // Refuses a push without quota before anything is sent, so that git can show the reason.
     if (service === 'receive-pack') await options.projectServices.sizes.add(projectId, 1);
     const { git, leave } = await open(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
@@ -208,7 +208,7 @@ function protocolOf({ headers }: FastifyRequest): string | undefined {
 const isZipped = ({ headers }: FastifyRequest): boolean =>
   ['gzip', 'x-gzip'].includes(headers['content-encoding'] ?? '');
 
-/** Texts of errors whose usual text, for callers of the API, would mislead. */
+/** Texts of errors whose API text would mislead users of git. */
 const gitTexts: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Enter any user name, and an API token as the password.',
   unsupported_media_type: 'This address is for git clients.',
@@ -224,7 +224,10 @@ function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyR
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
 }
 
-/** Passes a stream on, and reports its bytes to `count` in steps. An error of `count` ends the stream. */
+/**
+ * Creates a pass-through stream that reports its bytes to `count` in steps of `stepBytes`. An error of `count` ends the
+ * stream.
+ */
 function counted(count: (bytes: number) => Promise<void>): Transform {
   let uncounted = 0;
   const countThen = (done: (error?: Error | null, chunk?: Buffer) => void, chunk?: Buffer): void => {
@@ -245,13 +248,16 @@ function counted(count: (bytes: number) => Promise<void>): Transform {
   });
 }
 
-/** Returns the bearer token. Git sends it as a password, other programs as everywhere else. */
+/**
+ * Returns the `Authorization` header with the bearer token. Git sends the token as a Basic password; other clients send
+ * it as in the API.
+ */
 function bearerOf(authorization: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return authorization;
   const credentials = Buffer.from(encoded, 'base64').toString();
   const password = credentials.slice(credentials.indexOf(':') + 1);
-  // Takes the user name for the token when the password is empty, as in https://TOKEN@host/
+  // Uses the user name as the token when the password is empty, as in https://TOKEN@host/
   const token = password === '' ? credentials.slice(0, credentials.indexOf(':')) : password;
   return `Bearer ${token}`;
 }
@@ -268,7 +274,7 @@ const authenticateGitCaller = (
   address: () => string,
 ): Principal | Promise<Principal> => authenticate(bearerOf(authorization), address);
 
-/** Finds the project if this caller may fetch from it or push to it. Otherwise throws the error of the error table. */
+/** Finds the project if the caller may fetch from it or push to it. Otherwise throws an error of the error table. */
 async function admitGitCaller(
   access: ProjectAccess,
   { principal, projectId, service }: GitRequest,

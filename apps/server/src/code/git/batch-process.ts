@@ -5,7 +5,7 @@ import { findSystemError, neverBegan, startGit, type GitProgram } from './git-pr
 /** Reader of a reply. Yields what it needs next, a line or a number of bytes, and returns the reply. */
 export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
 
-/** Error when the process ended before its answer. Whether it has done what was asked is unknown. */
+/** Error when the process ended before its reply. Whether it executed the request is unknown. */
 export class BatchProcessEnded extends Error {
   override readonly name = 'BatchProcessEnded';
 }
@@ -22,14 +22,14 @@ export interface BatchCommand {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Timeout of a process that owes an answer and sends nothing. */
+/** Timeout of a process that has pending requests and sends nothing. */
 const stallLimitMs = 60_000;
 const stderrLimit = 4096;
 
-/** Git command that is kept open and answers requests in their order. */
+/** Long-running git command that answers requests in order. */
 export class BatchProcess {
   readonly #git: GitProgram;
-  /** Process, once it has started. Rejects when it can't be started; `#exit` handles that. */
+  /** Started process. Rejects when the process can't be started; `#exit` handles that. */
   readonly #started: Promise<StartedProcess>;
   readonly #bytes = new ByteQueue();
   readonly #pending: Pending[] = [];
@@ -71,7 +71,7 @@ export class BatchProcess {
     });
   }
 
-  /** Lets it answer the requests that it has, and waits for its end. */
+  /** Closes the input, and waits until the process has answered its pending requests and ended. Kills it after 5 s. */
   async close(): Promise<void> {
     this.#with(({ streams: [stdin] }) => stdin.end());
     const timer = setTimeout(() => this.kill(), 5000);

@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** Queue of bytes as they arrive, taken out by line or by number. */
+/** Queue of received bytes, which are taken by line or by count. */
 export class ByteQueue {
   #chunks: Buffer[] = [];
   #length = 0;
@@ -10,7 +10,7 @@ export class ByteQueue {
     this.#length += chunk.length;
   }
 
-  /** Takes a line without its newline. Undefined until it is whole. */
+  /** Takes a line without its newline. Undefined until the whole line has arrived. */
   takeLine(): Buffer | undefined {
     let before = 0;
     for (const chunk of this.#chunks) {
@@ -21,7 +21,10 @@ export class ByteQueue {
     return undefined;
   }
 
-  /** Takes this many bytes. Undefined until they have arrived. Copies them once at most, whatever their number. */
+  /**
+   * Takes `count` bytes. Undefined until they have arrived. Copies them at most once, regardless of the number of
+   * chunks.
+   */
   take(count: number): Buffer | undefined {
     if (this.#length < count) return undefined;
     const first = this.#chunks[0];

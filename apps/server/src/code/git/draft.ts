@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type GitObjects, type ObjectInfo, formatTree, type Tree, isFolder } from './git-objects.ts';
 import type { PackedObject } from './pack.ts';
 
-/** Objects to store, in memory or in files of their own. */
+/** New git objects to store, in memory or in files. */
 export class NewObjects {
   readonly #objects: Map<string, PackedObject>;
   readonly #trees: Map<string, Tree>;
@@ -26,7 +26,7 @@ export class NewObjects {
     return this.#objects.get(id);
   }
 
-  /** Adds an object and returns its name in git, as the other methods that add do. */
+  /** Adds an object and returns its git hash, like the other methods that add objects. */
   add(type: PackedObject['type'], text: string | Buffer): string {
     const content = Buffer.from(text);
     const id = hash('sha1', Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]), 'hex');
@@ -40,14 +40,14 @@ export class NewObjects {
     return id;
   }
 
-  /** Drops an object with all that is below it. */
+  /** Drops an object with everything below it. */
   drop(id: string): void {
     const tree = this.#objects.has(id) ? this.#trees.get(id) : undefined;
     this.#objects.delete(id);
     if (tree !== undefined) for (const entry of tree.values()) this.drop(entry.id);
   }
 
-  /** Adds the content of a file, which has to stay until the objects are stored. */
+  /** Adds the content of a file. The file must exist until the objects are stored. */
   async addFile(file: string, sizeBytes: number): Promise<string> {
     const sum = createHash('sha1').update(`blob ${sizeBytes}\0`);
     for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) sum.update(piece);
@@ -57,7 +57,10 @@ export class NewObjects {
   }
 }
 
-/** Repository with the objects that a change adds to it. Nobody else sees them before the change is stored. */
+/**
+ * Repository together with the new objects of a change. Other readers do not see these objects until the change is
+ * stored.
+ */
 export class Draft implements GitObjects {
   readonly git;
   readonly gitDir;
@@ -99,7 +102,7 @@ export class Draft implements GitObjects {
   }
 }
 
-/** Drops from `objects` those that are at the same place in both trees, because they are stored already. */
+/** Drops from `objects` the objects at the same path in both trees, because they are already stored. */
 export async function dropKnown(
   repository: GitObjects,
   objects: NewObjects,

@@ -6,23 +6,23 @@ export interface ObjectInfo {
   readonly sizeBytes: number;
 }
 
-/** Name that stands for no object, as in git's own protocols. */
+/** Null hash, which stands for no object in git's protocols. */
 export const noObject = '0'.repeat(40);
 
-/** Objects that can be read: those of a repository, alone or with those that a change adds. */
+/** Readable git objects: those of a repository, with or without the new objects of a change. */
 export interface GitObjects {
   readonly git: GitProgram;
-  /** Path of the repository for commands of git, which see its objects alone. */
+  /** Path of the repository for git commands, which see only stored objects. */
   readonly gitDir: string;
-  /** Finds an object by its name, such as `<commit>^{tree}`. The name must not come from a caller unchecked. */
+  /** Finds an object by its name, such as `<commit>^{tree}`. Validate a name from a caller before you pass it. */
   findInfo(name: string): Promise<ObjectInfo | undefined>;
   readBlob(id: string): Promise<Buffer>;
   readTree(id: string): Promise<Tree>;
 }
 
 /**
- * Whether `newer` is the commit `older` or came after it; false when the repository has no commit `older`.
- * `environment`: for a repository that is seen together with the quarantine of a push.
+ * Whether `newer` is the commit `older` or a descendant of it. False when the repository has no commit `older`.
+ * `environment`: adds the quarantine of a push to the repository.
  */
 export async function isAncestor(
   repository: GitObjects,
@@ -36,7 +36,7 @@ export async function isAncestor(
     await runGit(repository.git, args, { gitDir: repository.gitDir, environment });
     return true;
   } catch (error) {
-    // Exit code 1 is git's "no". Every other code means that git could not tell.
+    // Exit code 1 means "no". Every other code means that git failed.
     if (error instanceof GitFailure && error.exitCode === 1) return false;
     throw error;
   }
@@ -59,7 +59,7 @@ export const isFolder = (entry: TreeEntry): boolean => entry.mode === folderMode
 
 const idLength = 20;
 
-/** Reads git's own form of a tree. */
+/** Parses git's binary format of a tree. */
 export function parseTree(bytes: Buffer): Tree {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < bytes.length;) {
@@ -76,13 +76,16 @@ export function parseTree(bytes: Buffer): Tree {
 
 const surrogate = /[\uD800-\uDFFF]/;
 
-/** Sorts by bytes, a folder as if its name ended with a slash. Without surrogates, strings compare like their UTF-8. */
+/**
+ * Sorts keys by their UTF-8 bytes. The key of a folder ends with a slash. Strings without surrogates already sort like
+ * their UTF-8 bytes.
+ */
 function sortKeys(keys: string[]): string[] {
   if (!keys.some((key) => surrogate.test(key))) return keys.sort((one, other) => (one < other ? -1 : 1));
   return keys.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
 }
 
-/** Writes git's own form of a tree. */
+/** Serialises a tree in git's binary format. */
 export function formatTree(tree: Tree): Buffer {
   const byKey = new Map(
     Array.from(tree, ([name, entry]) => [isFolder(entry) ? `${name}/` : name, { name, ...entry }]),
@@ -95,10 +98,10 @@ export function formatTree(tree: Tree): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Limit of the names that are kept for one repository: a few megabytes at most. */
+/** Maximum number of cached names per repository. They take a few megabytes at most. */
 const maxNames = 40_000;
 
-/** Cache of the trees of one repository that were used last. A tree never changes, so it is never outdated. */
+/** LRU cache of the trees of one repository. A tree is immutable, so an entry never becomes stale. */
 export class TreeCache {
   readonly #trees = new Map<string, Tree>();
   #names = 0;

@@ -3,7 +3,7 @@ import { type StartedProcess, startProcess, type Start } from '@phalanx/confinem
 import { runToEnd } from '../../kernel/processes/run-to-end.ts';
 import { folderMissing, gitFailed, PartFailed } from '../../kernel/faults/fault-monitor.ts';
 
-/** Words of git for errors of the operating system. Git runs in the C locale. */
+/** Git's messages for errors of the operating system. Git runs in the C locale. */
 const systemErrors: readonly [RegExp, string][] = [
   [/No space left on device/, 'ENOSPC'],
   [/Disk quota exceeded/, 'EDQUOT'],
@@ -16,7 +16,7 @@ interface GitRun {
   gitDir?: string;
   environment?: Readonly<Record<string, string>>;
   input?: string;
-  /** Limit of the output. Output beyond it is cut off, and git is ended. */
+  /** Maximum size of the output. Output beyond it is cut off, and git is killed. */
   maxBytes?: number;
   timeoutMs?: number;
   signal?: AbortSignal;
@@ -27,7 +27,7 @@ interface GitOutput {
   isCut: boolean;
 }
 
-/** Failure of git. The message has git's own words, which are not for callers. */
+/** Error of a failed git command. The message quotes git's own output, which must not reach callers. */
 export class GitFailure extends Error {
   override readonly name = 'GitFailure';
   readonly exitCode: number | null;
@@ -40,7 +40,7 @@ export class GitFailure extends Error {
   }
 }
 
-/** Runs one git command to its end. Throws `GitFailure` unless it succeeds, and `PartFailed` when git can't be started. */
+/** Runs one git command to its end. Throws `GitFailure` unless it succeeds, and `PartFailed` when git can't start. */
 export async function runGit(git: GitProgram, args: readonly string[], run: GitRun): Promise<GitOutput> {
   const { gitDir, input, maxBytes, timeoutMs = 60_000, signal } = run;
   const environment = { ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }), ...run.environment };
@@ -50,7 +50,7 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
   return { stdout, isCut };
 }
 
-/** Error of the operating system that git gives as the reason of its failure. */
+/** Returns the operating system error that git reports as the reason for its failure. */
 export function findSystemError(stderr: string): NodeJS.ErrnoException | undefined {
   const code = systemErrors.find(([words]) => words.test(stderr))?.[1];
   return code === undefined ? undefined : Object.assign(new Error('git says so'), { code });
@@ -61,7 +61,7 @@ function notStarted(git: GitProgram, error: unknown): PartFailed {
   return existsSync(git.stagingFolder) ? gitFailed(error) : new PartFailed(folderMissing, { cause: error });
 }
 
-/** Recognises the message of the launcher (packages/confinement) that it can't start git. */
+/** Returns the failure if the launcher (packages/confinement) reports that it can't start git. */
 export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefined {
   if (!stderr.startsWith("confine: can't execute")) return undefined;
   return notStarted(git, Object.assign(new Error(stderr), { code: 'ENOENT' }));
@@ -69,7 +69,7 @@ export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefi
 
 interface GitStart {
   readonly gitDir: string | undefined;
-  /** Variables beside those of the program. */
+  /** Environment variables in addition to those of the program. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly limits?: { readonly maxCpuSeconds: number } | undefined;
   readonly streamCount?: number;
@@ -91,18 +91,18 @@ export async function startGit(
   });
 }
 
-/** Git of this machine, isolated from every configuration but ours. */
+/** Git of this machine, isolated from every configuration except the service's. */
 export interface GitProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** Folder for data that is not in a repository yet, or no longer. Emptied at every start. */
   readonly stagingFolder: string;
   /**
-   * Returns the program to start for a git command. It reaches this repository and the staging folder, and no others.
+   * Returns the program to start for a git command. The command can access only this repository and the staging folder.
    */
   start(args: readonly string[], gitDir: string | undefined, limits?: { maxCpuSeconds: number }): Start;
   /** Reason why the operating system does not confine git. Undefined when it does. */
   readonly unconfinedBecause: string | undefined;
 }
 
-/** Maximum size of a push, packed. */
+/** Maximum size of the pack of a push. */
 export const maxPushBytes = 512 * 1024 * 1024;

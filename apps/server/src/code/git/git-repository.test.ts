@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterAll(() => folders.removeAll());
 
-/** Stores these texts and returns their names. */
+/** Stores texts as blobs and returns their hashes. */
 async function storeTexts(gitDir: string, texts: readonly string[]): Promise<string[]> {
   const objects = new NewObjects();
   const ids = texts.map((text) => objects.add('blob', text));

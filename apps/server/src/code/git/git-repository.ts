@@ -21,12 +21,12 @@ function* readContents(): Reading<{ info: ObjectInfo; bytes: Buffer } | undefine
   return { info, bytes };
 }
 
-/** Error for a missing object that has to be there. */
+/** Error for a missing object that must exist. */
 export class ObjectMissing extends Error {
   override readonly name = 'ObjectMissing';
 }
 
-/** Objects of one repository, read by a git command that is kept open. */
+/** Objects of one repository, read by a long-running git command. */
 export class GitRepository implements GitObjects {
   readonly gitDir: string;
   readonly git: GitProgram;
@@ -34,7 +34,7 @@ export class GitRepository implements GitObjects {
   readonly #reader: KeptOpen;
   readonly #trees = new TreeCache();
 
-  /** `environment`: for a repository that is seen together with the quarantine of a push. */
+  /** Creates a reader of a repository. `environment`: adds the quarantine of a push to the repository. */
   constructor(git: GitProgram, gitDir: string, environment: Readonly<Record<string, string>> = {}) {
     this.git = git;
     this.gitDir = gitDir;

@@ -1,7 +1,7 @@
 import type { GitProgram } from './git-process.ts';
 import { type Reading, BatchProcessEnded, type BatchCommand, BatchProcess } from './batch-process.ts';
 
-/** Starts the command when it is first needed, and again when it has died. */
+/** Long-running command, started at its first use and restarted after it has died. */
 export class KeptOpen {
   readonly #git: GitProgram;
   readonly #command: BatchCommand;
@@ -12,7 +12,7 @@ export class KeptOpen {
     this.#command = command;
   }
 
-  /** Sends a request that may be made twice. If a dying process leaves it unanswered, it is sent again, once. */
+  /** Sends an idempotent request. Retries it once if the process ends without a reply. */
   async request<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
     try {
       return await this.requestOnce(input, read);

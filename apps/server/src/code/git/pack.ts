@@ -8,7 +8,7 @@ import path from 'node:path';
 import { minuteMs } from '../../kernel/durations.ts';
 import { type GitProgram, runGit } from './git-process.ts';
 
-/** Git's numbers for the kinds of objects. */
+/** Git's numbers of the object types. */
 export const objectTypes = { commit: 1, tree: 2, blob: 3 } as const;
 
 export interface PackedObject {
@@ -19,9 +19,9 @@ export interface PackedObject {
   readonly content: Buffer | string;
 }
 
-/** Pack with its index, in the form of git's pack folder. */
+/** Pack with its index, in the format of git's pack folder. */
 export interface Pack {
-  /** Checksum that ends the pack, by which git names it. */
+  /** Checksum at the end of the pack, which is part of the pack's file name in git. */
   readonly hash: string;
   readonly pack: Buffer;
   readonly index: Buffer;
@@ -34,14 +34,15 @@ interface Place {
 }
 
 const idLength = 20;
-/** Level of the fastest compression. The upkeep packs the objects again later. */
+/** Fastest compression level. Upkeep repacks the objects later. */
 const compression = { level: 1 } as const;
-/** Maximum size that is compressed without a thread, which costs more than it saves for less. */
+/** Maximum size of content that is compressed synchronously. Below this size, a thread costs more than it saves. */
 const maxSyncBytes = 32 * 1024;
 const deflateInThread = promisify<Buffer, typeof compression, Buffer>(deflate);
 
 /**
- * Header of an entry with type and size: the lowest four bits of the size first, then seven a byte, the lowest first.
+ * Builds the header of an entry with type and size: the lowest four bits of the size first, then seven bits per byte,
+ * the lowest first.
  */
 function entryHeader({ type, sizeBytes }: PackedObject): Buffer {
   const bytes = [];
@@ -64,7 +65,7 @@ async function* compressed({ content }: PackedObject): AsyncGenerator<Buffer> {
   else yield deflateSync(content, compression);
 }
 
-/** Writes a pack of whole objects piece by piece. Its hash and its index exist once all pieces were taken. */
+/** Writes a pack of whole objects in pieces. `hash` and `index()` are valid once all pieces were consumed. */
 export class PackWriter {
   readonly #objects: readonly PackedObject[];
   readonly #sum: Hash = createHash('sha1');
@@ -101,8 +102,8 @@ export class PackWriter {
   }
 
   /**
-   * Builds an index in version 2 of git's form: counts of names up to each first byte, then names, checksums and
-   * offsets, sorted.
+   * Builds a pack index in git's version 2 format: counts of names up to each first byte, then names, checksums and
+   * offsets, sorted by name.
    */
   index(): Buffer {
     const places = this.#places.toSorted((one, other) => (one.id < other.id ? -1 : 1));
@@ -135,7 +136,7 @@ export class PackWriter {
   }
 }
 
-/** Maximum offset in the main table. Offsets from 2 GB on are in a table of their own. */
+/** Maximum offset in the main table. Offsets of 2 GB and more are in a separate table. */
 const maxNearOffset = 0x7fffffff;
 
 function writeFanout(index: Buffer, places: readonly Place[]): void {
@@ -154,7 +155,7 @@ export async function buildPack(objects: readonly PackedObject[]): Promise<Pack>
   return { hash: writer.hash, pack: Buffer.concat(pieces), index: writer.index() };
 }
 
-/** Names of the objects of a pack, from its index. */
+/** Lists the hashes of the objects in a pack from its index. */
 export function listPacked(index: Buffer): Set<string> {
   const names = 8 + 256 * 4;
   const count = index.readUInt32BE(names - 4);
@@ -166,9 +167,9 @@ export function listPacked(index: Buffer): Set<string> {
 
 interface Packing {
   gitDir: string;
-  /** Names of objects. */
+  /** Hashes of the objects to pack. */
   names: Iterable<string>;
-  /** Whether all objects that are reached from these names are packed too. */
+  /** Whether all objects that are reachable from these are packed too. */
   isDeep: boolean;
   signal?: AbortSignal;
   environment?: Readonly<Record<string, string>>;
@@ -176,7 +177,7 @@ interface Packing {
 
 const timeoutMs = 30 * minuteMs;
 
-/** Packs objects of a repository into one file, which exists, with its index, until `use` has ended. */
+/** Packs objects of a repository into one temporary file. The file and its index exist until `use` has ended. */
 export async function packObjects<Result>(
   git: GitProgram,
   { gitDir, names, isDeep, ...run }: Packing,

@@ -32,7 +32,7 @@ afterAll(async () => {
   await folders.removeAll();
 });
 
-/** Runs a command in git's own shell, as a taken-over git would. */
+/** Runs a command in git's own shell, as a compromised git would. */
 const inShell = (command: string): Promise<string> =>
   runGit(git, ['-c', `alias.taken=!${command}`, 'taken'], { gitDir: own }).then(
     ({ stdout }) => stdout.toString(),

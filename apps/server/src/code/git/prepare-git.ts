@@ -16,18 +16,18 @@ const minVersion = [2, 38] as const;
 
 /**
  * Memory limit of a command. Measured: a push of 49 MB files that are deltas of each other takes 64 to 128 MB. A
- * command that asks for so much more is an attack.
+ * command that needs this much more is an attack.
  */
 const defaultMaxDataBytes = 1024 * 1024 * 1024;
 /**
- * CPU time limit of one command. Commands that are kept open are started again. Packing the largest projects takes
+ * CPU time limit of one command. Long-running commands that reach it are restarted. Packing the largest projects takes
  * minutes.
  */
 const maxCpuSeconds = 30 * 60;
-/** Maximum size of a file, which may be the pack of a project with its history. */
+/** Maximum size of a written file, such as the pack of a project with its history. */
 const maxFileBytes = 64 * maxPushBytes;
 
-/** Folders of Linux systems with the libraries of programs. */
+/** Folders with shared libraries on Linux systems. */
 const libraryFolders = [
   '/lib',
   '/lib64',
@@ -41,9 +41,9 @@ const libraryFolders = [
 const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`)}"`;
 
 /**
- * `fsync = none`: repositories are a cache. `unpackLimit`: what is pushed comes as one pack, which the log takes. All
- * branches and tags are moved by the server. `bigFileThreshold` keeps git from holding several large files in memory for
- * deltas.
+ * Returns the git configuration. `fsync = none`: repositories are a cache. `unpackLimit`: a push arrives as one pack,
+ * which is stored in the log. `procReceiveRefs`: the server moves all branches and tags. `bigFileThreshold` keeps git
+ * from holding several large files in memory for deltas.
  */
 const configuration = (hooksFolder: string): string => `[safe]
 	directory = *
@@ -76,10 +76,10 @@ const configuration = (hooksFolder: string): string => `[safe]
 `;
 
 /**
- * Both hooks hand over to the server, through the file descriptors 3 and 4 that it opened for them: nothing of
- * a project's content is ever run. The first sends what is pushed and prints the lines of the answer, which may come
- * before it has sent everything: then the server reads no more, and a signal must not end the hook. The second passes
- * git's own protocol through.
+ * Hooks of a push. Both hand over to the server through the file descriptors 3 and 4, which the server opened for them.
+ * No content of a project is ever executed. The first hook sends the pushed refs and prints the lines of the reply. The
+ * reply may arrive before the hook has sent everything: the server then stops reading, and SIGPIPE must not end the
+ * hook. The second hook passes git's own protocol through.
  */
 const hooks = {
   'pre-receive': `#!/bin/sh
@@ -108,7 +108,7 @@ async function writeHooks(folder: string): Promise<void> {
     await writeFile(path.join(folder, name), script, { mode: 0o700 });
 }
 
-/** Throws `PartFailed` when git does not even tell its version. */
+/** Throws `PartFailed` when even `git version` fails. */
 export async function probeGit(git: GitProgram): Promise<void> {
   await runGit(git, ['version'], {}).catch((error: unknown) => {
     throw error instanceof PartFailed ? error : gitFailed(error);
@@ -140,7 +140,7 @@ interface Holding {
   readonly maxDataBytes?: number;
 }
 
-/** Writes what git needs to know into `folder`. Throws a `SettingError` when there is no git that will do. */
+/** Writes git's configuration and hooks into `folder`. Throws a `SettingError` when there is no usable git. */
 export async function prepareGit(
   folder: string,
   searchPath: string,
@@ -178,8 +178,9 @@ interface Own {
 }
 
 /**
- * The same git, which the operating system holds to one repository at a time, the staging folder and its own programs:
- * no network, no other files, limited memory. It is tried; where it does not work, git stays as it is and says why.
+ * Returns a git that the operating system confines to one repository at a time, the staging folder and its own
+ * programs: no network, no other files, limited memory. Tries the confinement; if it does not work, returns the
+ * unconfined git with the reason.
  */
 async function confineGit(git: GitProgram, confinement: Confinement, own: Own): Promise<GitProgram> {
   if (!confinement.holds) return unconfined(git, confinement.description);
@@ -215,7 +216,7 @@ async function findBasis(git: GitProgram, { configFile, hooksFolder }: Own): Pro
   const programs = stdout.toString().trim();
   const [program = 'git', cat = ''] = await Promise.all(['git', 'cat'].map((name) => find(git, name)));
   const node = nodeFiles();
-  // The hooks are written for the shell.
+  // The hooks are shell scripts.
   const runnable = [program, programs, path.join(programs, 'git'), hooksFolder, '/bin/sh', cat];
   const readable = [...node.readable, ...libraryFolders, configFile];
   return { program, readable, runnable: [...node.runnable, ...runnable] };
@@ -242,7 +243,7 @@ const policyFor = (
   runnable: basis.runnable,
   writable: [stagingFolder, '/dev/null', ...(gitDir === undefined ? [] : [gitDir])],
   processes: true,
-  // A push speaks with the server through them.
+  // A push communicates with the server through these descriptors.
   keptDescriptors: [3, 4],
   maxCpuSeconds,
   maxFileBytes,

@@ -17,13 +17,13 @@ interface PoolOptions {
 
 /** Maximum number of open repositories. Each has one process. */
 const defaultMaxOpen = 96;
-/** Age at which an open process is replaced, because its knowledge of packs becomes outdated. */
+/** Age at which an open process is replaced, because its knowledge of packs becomes stale. */
 const maxAgeMs = 30 * minuteMs;
-/** Idle time after which an open process costs more memory than it saves time. */
+/** Idle time after which a process is closed, because it costs more memory than it saves time. */
 const maxIdleMs = 5 * minuteMs;
 const idleCheckMs = minuteMs;
 
-/** Keeps repositories open for the next request. The least recently used one makes room. */
+/** Keeps repositories open for the next request. Evicts the least recently used one to make room. */
 export class RepositoryPool {
   readonly #options: PoolOptions;
   readonly #maxOpen: number;
@@ -46,7 +46,7 @@ export class RepositoryPool {
     }
   }
 
-  /** Makes the next request start a new process. `kill`: also ends a process that is at work. */
+  /** Makes the next request start a new process. `kill`: also kills a busy process. */
   retire(id: string, kill = false): void {
     const entry = this.#open.get(id);
     if (entry === undefined) return;

@@ -2,14 +2,14 @@ import type { Draft } from './draft.ts';
 import { type GitObjects, folderMode, isFolder, type Tree, type TreeEntry } from './git-objects.ts';
 import { runGit } from './git-process.ts';
 
-/** Result of a path: a file, a folder, nothing, or nothing because the path runs through a file. */
+/** Result of a path lookup: a file, a folder, nothing, or nothing because the path runs through a file. */
 type Found =
   | { kind: 'file'; entry: TreeEntry }
   | { kind: 'folder' }
   | { kind: 'nothing' }
   | { kind: 'beyond_file'; file: string };
 
-/** Finds the entry at a path. A `treeId` of undefined stands for an empty folder, here and below. */
+/** Finds the entry at a path. An undefined `treeId` stands for an empty folder, here and in the functions below. */
 export async function findAt(
   repository: GitObjects,
   treeId: string | undefined,
@@ -52,7 +52,7 @@ export interface FileDifference {
   readonly after: TreeEntry | undefined;
 }
 
-/** Lists the files that differ between two trees. Does not open folders that are the same. */
+/** Lists the files that differ between two trees. Does not read identical folders. */
 export async function listDifferences(
   repository: GitObjects,
   beforeId: string | undefined,
@@ -76,8 +76,8 @@ export async function listDifferences(
 }
 
 /**
- * Writes the folders from the root to `path` anew, with `entry` at its end (undefined removes it), and returns the new
- * root. The root is undefined when nothing is left, because git has no empty folders.
+ * Rewrites the folders from the root to `path` with `entry` at `path` (undefined removes it). Returns the new root, or
+ * undefined when nothing is left, because git has no empty folders.
  */
 export async function withEntry(
   draft: Draft,
@@ -98,7 +98,7 @@ export async function withEntry(
   return writeUnlessEmpty(draft, tree);
 }
 
-/** Writes the folders that hold these files, given by path. */
+/** Writes the folders of these files, given by path. Returns the root, or undefined when there are no files. */
 export function buildTree(draft: Draft, files: ReadonlyMap<string, TreeEntry>): string | undefined {
   const tree = new Map<string, TreeEntry>();
   const folders = new Map<string, Map<string, TreeEntry>>();
@@ -127,7 +127,7 @@ export interface SizedFile {
   readonly mode: string;
   readonly path: string;
   readonly id: string;
-  /** Size of the file. 0 for an entry that is no file of this repository, such as a submodule. */
+  /** Size of the file. 0 for an entry that is not a file of this repository, such as a submodule. */
   readonly sizeBytes: number;
 }
 
@@ -137,7 +137,7 @@ function parseLine(line: string): SizedFile {
   return { mode, id, sizeBytes: Number(size) || 0, path: line.slice(tab + 1) };
 }
 
-/** Lists every file below a tree, with its size. `environment` as for the repository. */
+/** Lists every file below a tree, with its size. `environment`: adds the quarantine of a push to the repository. */
 export async function listSizedFiles(
   repository: Pick<GitObjects, 'git' | 'gitDir'>,
   treeId: string | undefined,

@@ -30,20 +30,23 @@ export interface Projects {
   readonly services: SharedServices;
   readonly getLaunchable: GetLaunchable;
   listOwned(userId: string): Promise<string[]>;
-  /** Deletes a project with files and commits. False when it was gone already. */
+  /** Deletes a project with its files and commits. False when it was already deleted. */
   deleteProject(id: string): Promise<boolean>;
-  /** Accepts a membership. False when the user is no member of the project, or has another role. */
+  /** Accepts a membership. False when the user is not a member of the project, or has another role. */
   acceptMembership(projectId: string, acceptance: Acceptance): Promise<boolean>;
 }
 
-/** Opens the in-memory list of users who may see and change projects. */
+/** Opens the in-memory cache of the users who may see and change projects. */
 export function openPeople({ cluster, database }: Context): ProjectPeople {
   const people = new ProjectPeople(createProjectStore(database));
   cluster.invalidations.onAny('people', () => people.forgetAll());
   return people;
 }
 
-/** Logs at every start, for the operator, what confines the server's own work, or that nothing does. */
+/**
+ * Logs at every start whether the operating system confines the server's own work. Throws a `SettingError` when it does
+ * not but has to.
+ */
 function logConfinement(git: GitProgram, isRequired: boolean, log: Logger): void {
   const { unconfinedBecause } = git;
   if (unconfinedBecause === undefined) {
@@ -55,7 +58,7 @@ function logConfinement(git: GitProgram, isRequired: boolean, log: Logger): void
   } else log.warn(unconfinedBecause);
 }
 
-/** Deletes large packs that belong to no project. */
+/** Registers the jobs that delete orphaned large packs, which belong to no project. */
 function sweepPacks(context: Context, repositories: ProjectRepositories): void {
   let areStraysNoted = false;
   addBackgroundJob(context, {
@@ -100,7 +103,7 @@ async function openRepositories(
 interface ProjectDependencies {
   compiler: ServiceParts['compiler'];
   parameters: ServiceParts['parameters'];
-  /** Called after a project is gone. */
+  /** Called after a project was deleted. */
   onDeleted: (projectId: string) => Promise<void>;
   onSaved: NoteSaved;
 }

@@ -10,9 +10,12 @@ import { Cached } from '../../kernel/cached.ts';
 export type { SharedProject } from './store.ts';
 
 export interface ProjectAccess {
-  /** Throws `project_not_found` unless the caller has one of these roles and their token may touch the project. */
+  /**
+   * Returns the project. Throws `project_not_found` unless the caller has one of these roles and the token may access
+   * the project.
+   */
   getProject(principal: Principal, id: string, roles: readonly ProjectRole[]): Promise<SharedProject>;
-  /** Finds the project. Undefined when the caller has no part in it. */
+  /** Finds the project. Undefined when the caller has no role in it or the token may not access it. */
   findProject(principal: Principal, id: string): Promise<SharedProject | undefined>;
 }
 
@@ -57,7 +60,7 @@ interface People {
 
 const maxRemembered = 10_000;
 
-/** Roles of users in projects, cached in memory because every reader of logs and events asks for them. */
+/** Cache of users' roles in projects, because every reader of logs and events needs them. */
 export class ProjectPeople {
   readonly #store: ProjectStore;
   readonly #known = new Cached<People>(maxRemembered);
@@ -71,10 +74,7 @@ export class ProjectPeople {
     return (await this.#read(projectId)).roles;
   }
 
-  /**
-   * Returns the owner and the members who have accepted the project. The others get nothing of it that they did not ask
-   * for.
-   */
+  /** Returns the owner and the members who have accepted the project. Other members receive nothing of it unasked. */
   async acceptedOf(projectId: string): Promise<ReadonlySet<string>> {
     return (await this.#read(projectId)).accepted;
   }
@@ -89,7 +89,7 @@ export class ProjectPeople {
     });
   }
 
-  /** Call it when the members of some project have changed, or one is gone. */
+  /** Clears the cache. Call it when the members of any project have changed, or a project was deleted. */
   forgetAll(): void {
     this.#known.forgetAll();
   }

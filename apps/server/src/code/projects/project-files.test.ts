@@ -55,7 +55,7 @@ async function createProject(): Promise<string> {
   return id;
 }
 
-/** Opens repositories as one of several servers does, each with a cache of its own. */
+/** Opens repositories like one of several servers, with its own cache. */
 async function openRepositories(cache: string): Promise<ProjectRepositories> {
   const opened = new ProjectRepositories({
     git,
@@ -125,7 +125,7 @@ describe('what can be launched', () => {
   });
 });
 
-/** Contents of all files of a project now. */
+/** Reads the current contents of all files of a project. */
 const readAll = (id: string, server = repositories): Promise<Record<string, string>> =>
   server.read(id, async (repository, state) => {
     const files = createProjectFiles(id, state.files, (work) => work(repository));
@@ -147,7 +147,7 @@ describe('the repositories of all projects', () => {
     const packs = createPackLogStore(database, new GroupCommit(database));
     await expect.poll(async () => (await packs.listPacks(id)).length).toBeLessThan(rounds * 10);
     expect(await findDamage(repositories.gitDirOf(id))).toBe('');
-    // Opens another server, which has seen nothing of all this.
+    // Opens another server, which has seen none of these changes.
     const other = await openRepositories('other-cache');
     expect(new Set(Object.values(await readAll(id, other)))).toEqual(new Set(texts));
     expect(await findDamage(other.gitDirOf(id))).toBe('');

@@ -18,19 +18,21 @@ import type { ProjectSizes } from './project-sizes.ts';
 import type { ProjectTotals } from './project-totals.ts';
 import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
-/** Runs a piece of work at a project's repository. */
+/** Runs work on a project's repository. */
 type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
 
 /** File of a project: its text, or its size when it is too large to be read. */
 type ReadFile = { readonly text: string } | { readonly sizeBytes: number };
 
-/** Files of a project as git has them. */
+/** Files of a project as stored in git. */
 export interface SavedFiles extends ProjectFiles {
-  /** Reads a file that has no use when it is larger. Undefined when there is no such file. */
+  /** Reads a file of up to `maxBytes`. Returns only the size of a larger file. Undefined when there is no such file. */
   readUpTo(path: string, maxBytes: number): Promise<ReadFile | undefined>;
 }
 
-/** Files of one tree of a project for the compiler. The tree never changes, whatever is written meanwhile. */
+/**
+ * Creates the compiler's view of one tree of a project. A tree is immutable, so later writes do not change the view.
+ */
 export function createProjectFiles(
   projectId: string,
   treeId: string | undefined,
@@ -60,7 +62,7 @@ export function createProjectFiles(
   };
 }
 
-/** Project at one moment. Later writes do not change it. */
+/** Snapshot of a project. Later writes do not change it. */
 export interface Launchable {
   readonly projectId: string;
   readonly ownerId: string;
@@ -74,7 +76,10 @@ export interface Launchable {
 
 export type GetLaunchable = (projectId: string, principal: Principal) => Promise<Launchable>;
 
-/** Throws `project_not_found` also for viewers, because launching takes an editor. */
+/**
+ * Creates the function that finds a project to launch. Throws `project_not_found` for viewers too, because launching
+ * requires an editor.
+ */
 export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
   return async (projectId, principal) => {
     const { id, name, owner_id: ownerId } = await access.getProject(principal, projectId, editors);
@@ -94,7 +99,9 @@ export function createGetLaunchable(access: ProjectAccess, repositories: Project
   };
 }
 
-/** Services for work on the files of projects that all users share. What a user has compiled and checked is in `forUser`. */
+/**
+ * Services for the files of projects, shared by all users. `forUser` adds the compiler and the parameters of one user.
+ */
 export interface SharedServices {
   readonly repositories: ProjectRepositories;
   readonly totals: ProjectTotals;
@@ -102,13 +109,13 @@ export interface SharedServices {
   readonly forUser: (userId: string) => ProjectServices;
 }
 
-/** Services for the work of one user, which takes the turns of that user. */
+/** Services for the work of one user. Their work queues in the turns of that user. */
 export interface ProjectServices extends Omit<SharedServices, 'forUser'> {
   readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
   readonly parameters: { findSchemaProblem(schema: string): Promise<string | undefined> };
 }
 
-/** Services as their features give them, for any user. */
+/** Services as their features provide them, for any user. */
 export interface ServiceParts extends Omit<ProjectServices, 'parameters'> {
   readonly parameters: { findSchemaProblem(schema: string, userId: string): Promise<string | undefined> };
 }
@@ -126,7 +133,7 @@ export const shareServices = ({ compiler, parameters, ...shared }: ServiceParts)
   }),
 });
 
-/** Lists the paths of golden screens, in order. */
+/** Lists the sorted paths of golden screens, up to `maxCount`. */
 export const listGoldenPaths = async (files: SavedFiles, maxCount: number): Promise<string[]> =>
   [...(await files.list()).keys()]
     .filter((path) => goldenPathPattern.test(path))

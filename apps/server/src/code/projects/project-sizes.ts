@@ -10,28 +10,28 @@ interface SizeStore {
 interface Options {
   store: SizeStore;
   limits: Limits;
-  /** Called for a project that was refused more bytes. Tidied up, it may take less. */
+  /** Called for a project whose write was refused. Repacking may reduce its size. */
   onFull: (projectId: string) => void;
 }
 
 interface Size {
   readonly ownerId: string;
-  /** Bytes that were written, as far as this process knows. */
+  /** Bytes that were written, as known to this process. */
   bytes: number;
   /**
-   * Bytes that the database has for it. At least `bytes`, so that a crash forgets nothing. Usually more, so that most
-   * writes store nothing.
+   * Bytes that the database records. At least `bytes`, so that a crash loses nothing. Usually more, so that most writes
+   * need no update.
    */
   stored: number;
 }
 
-/** Step in which the database is updated. */
+/** Number of bytes that an update of the database reserves in advance. */
 const stepBytes = 256 * 1024;
 const maxRemembered = 10_000;
 
 /**
- * Bytes that the repositories of projects take. Every written content counts, even after it was replaced, until git has
- * tidied up and the repository was measured.
+ * Storage usage of the projects' repositories. Every written content counts, even after it was replaced, until the log
+ * was repacked and measured.
  */
 export class ProjectSizes {
   readonly #store: SizeStore;
@@ -63,7 +63,7 @@ export class ProjectSizes {
     }
   }
 
-  /** Sets the size that was measured. */
+  /** Sets the measured size. */
   async measured(projectId: string, bytes: number): Promise<void> {
     const size = await this.#read(projectId);
     if (size === undefined) return;

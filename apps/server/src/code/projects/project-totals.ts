@@ -18,11 +18,15 @@ export function findTotalsProblem({ files, bytes }: Totals): string | undefined 
   return undefined;
 }
 
-/** Files and bytes of each project. Counted once; after that, each write adds its change. */
+/**
+ * Cache of the number of files and bytes per tree. A project is counted once; after that, each write adds its change.
+ */
 export class ProjectTotals {
   readonly #byTree = boundedCache<Totals>(maxTreesRemembered);
 
-  /** Returns the totals after `change`. Throws `project_full` when they are too much. */
+  /**
+   * Returns the totals after `change`. Throws `project_full` when they exceed the limits and the change increases them.
+   */
   async requireRoom(repository: GitObjects, treeId: string | undefined, change: Totals): Promise<Totals> {
     const now = await this.#count(repository, treeId);
     const next = { files: now.files + change.files, bytes: now.bytes + change.bytes };

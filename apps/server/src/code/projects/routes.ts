@@ -19,7 +19,7 @@ interface ProjectRoutesOptions {
   repositories: ProjectRepositories;
   clock: Clock;
   limits: Limits;
-  /** Called after a project is gone. */
+  /** Called after a project was deleted. */
   onDeleted: (projectId: string) => Promise<void>;
 }
 
@@ -127,8 +127,8 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   }
 
   /**
-   * Finds the project of its owner. Members get the reason of a refusal, because they know the project. To anyone else
-   * it does not exist.
+   * Finds a project that the caller owns. Members get `forbidden` with the reason, because they know the project. All
+   * others get `project_not_found`.
    */
   async function getOwnProject(principal: Principal, id: string): Promise<SharedProject> {
     const project = await access.getProject(principal, id, readers);
@@ -165,11 +165,11 @@ const explainName = (error: unknown, name: string): unknown =>
 
 interface ProjectDeletion {
   repositories: ProjectRepositories;
-  /** Called after the project is gone. */
+  /** Called after the project was deleted. */
   onDeleted: (projectId: string) => Promise<void>;
 }
 
-/** Deletes a project with files and commits. False when it was gone already. */
+/** Deletes a project with its files and commits. False when it was already deleted. */
 export async function deleteProject(
   { repositories, onDeleted }: ProjectDeletion,
   id: string,

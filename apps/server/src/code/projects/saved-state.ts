@@ -9,9 +9,9 @@ import { buildTree } from '../git/tree-paths.ts';
 export interface SavedTrees {
   /** Tree of the user's files. Undefined when there are none. */
   readonly files: string | undefined;
-  /** Tree of the compiled files. It is in no commit: a clone holds sources only. */
+  /** Tree of the compiled files. No commit contains it: a clone holds sources only. */
   readonly compiled: string | undefined;
-  /** Newest commit, which is the branch `main`. */
+  /** Newest commit, to which the branch `main` points. */
   readonly head: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export type NoteSaved = (
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
-/** Finds the tree of a commit's files. Undefined when it has none. */
+/** Finds the tree of a commit's files. Undefined when the commit has none. */
 export async function findTreeOf(
   repository: GitObjects,
   commit: string | undefined,
@@ -45,7 +45,7 @@ export async function isDirty(repository: GitObjects, { head, files }: SavedTree
   return (await findTreeOf(repository, head)) !== files;
 }
 
-/** Change of a project, stored as a whole when the work that makes it has ended. */
+/** Change of a project, stored as a whole when its work has ended. */
 export class Change {
   /** State before the change. */
   readonly state: SavedState;
@@ -76,7 +76,7 @@ export class Change {
     return this.refs.has(name) ? this.refs.get(name) : this.#findRef(name);
   }
 
-  /** Sets a ref. A target of undefined removes it. */
+  /** Sets a ref. An undefined target removes the ref. */
   setRef(name: string, target: string | undefined): void {
     this.refs.set(name, target);
   }
@@ -85,7 +85,7 @@ export class Change {
 /** Prefix of the service's own refs. Clients neither see nor push them. */
 export const privateRefs = 'refs/phalanx';
 
-/** Ref of the compiled files of a commit, by the tree of its files, in case somebody reverts to it. */
+/** Returns the ref that keeps the compiled files of a commit for a revert, by the tree of the commit's files. */
 const refOf = (files: string): string => `${privateRefs}/compiled/${files}`;
 
 export function keepCompiled(

@@ -33,9 +33,9 @@ interface NewMember {
 
 export interface ProjectFilter {
   userId: string;
-  /** Projects that may be seen. Null means all projects of the user. */
+  /** IDs of the visible projects. Null means all projects of the user. */
   ids: ReadonlySet<string> | null;
-  /** Whole name in any letter case. `search` is a part of it. */
+  /** Whole name, case-insensitive. `search` is a part of the name. */
   name: string | undefined;
   search: string | undefined;
   /** ID of a project. Only older projects are listed. */
@@ -48,7 +48,7 @@ const countOwned = (db: Db, userId: string): Promise<number> =>
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
-/** Projects and their members. IDs are UUIDv7, so their order is that of creation. */
+/** Creates the store of projects and their members. IDs are UUIDv7, so their order is the order of creation. */
 export function createProjectStore(db: Db) {
   const shared = (userId: string) =>
     db
@@ -70,7 +70,7 @@ export function createProjectStore(db: Db) {
       .where((eb) => eb.or([eb('project.owner_id', '=', userId), eb('member.user_id', '=', userId)]));
 
   return {
-    /** Finds a project of the user. Undefined when the user neither owns nor shares it. */
+    /** Finds a project of the user. Undefined when the user is neither its owner nor a member. */
     async findShared(userId: string, id: string): Promise<SharedProject | undefined> {
       const row = await shared(userId).where('project.id', '=', id).executeTakeFirst();
       return row === undefined ? undefined : withRole(row);
@@ -97,7 +97,7 @@ export function createProjectStore(db: Db) {
       return new Set(rows.map((row) => row.id));
     },
 
-    /** Inserts a project. False, and nothing is stored, when the owner has `max` projects already. */
+    /** Inserts a project. Stores nothing and returns false when the owner already has `max` projects. */
     insertWithin: (project: NewProject, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
         const quota = { kind: 'projects', owner: project.owner_id, max };
@@ -171,7 +171,7 @@ export function createProjectStore(db: Db) {
       return rows.map(({ user_id, role, accepted_at: at }) => ({ user_id, role, isAccepted: at !== null }));
     },
 
-    /** Adds or changes a member. A stronger role than before is not accepted yet: it has to be accepted anew. */
+    /** Adds or changes a member. The member must accept a stronger role again. */
     putMember: ({ projectId, userId, role, now }: NewMember): Promise<{ isAccepted: boolean }> =>
       change(db, async (transaction) => {
         const row = await transaction
@@ -189,7 +189,9 @@ export function createProjectStore(db: Db) {
         return { isAccepted: row.accepted_at !== null };
       }),
 
-    /** Accepts a role. False when the user is no member, or has another role. A role accepted before keeps its time. */
+    /**
+     * Accepts a role. False when the user is not a member, or has another role. A role accepted earlier keeps its time.
+     */
     accept: (projectId: string, { userId, role, now }: Acceptance): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numUpdatedRows } = await transaction
@@ -203,7 +205,7 @@ export function createProjectStore(db: Db) {
         return numUpdatedRows > 0n;
       }),
 
-    /** Deletes a member. False when the user was none. */
+    /** Deletes a member. False when the user was not a member. */
     deleteMember: (projectId: string, userId: string): Promise<boolean> =>
       change(db, async (transaction) => {
         const result = await transaction

@@ -18,7 +18,7 @@ const timeoutMs = 30 * minuteMs;
 interface ProjectCheck {
   git: GitProgram;
   store: PackLogStore;
-  /** Cache of the check alone. */
+  /** Cache that only this check uses. */
   cache: RepositoryCache;
 }
 
@@ -53,7 +53,7 @@ export async function problemsOfProjects(
   }
 }
 
-/** Builds the repository from its log and has git check all that can be reached in it. Returns the problem, if any. */
+/** Builds the repository from its log and runs `git fsck` on all reachable objects. Returns the problem, if any. */
 async function problemOfProject(
   { git, store, cache }: ProjectCheck,
   id: string,
@@ -67,7 +67,8 @@ async function problemOfProject(
     await runGit(git, args, { gitDir, timeoutMs });
     return undefined;
   } catch (error) {
-    // Checks again a project that was deleted or packed anew meanwhile: it is not broken.
+    // Checks again when the project was changed or deleted meanwhile, because its log may no longer have the old
+    // objects.
     if (await hasChanged(store, id, tips)) return await problemOfProject({ git, store, cache }, id);
     if (errorCodeOf(error) === 'ENOENT') return 'a pack of it is missing';
     if (error instanceof GitFailure) return error.message;

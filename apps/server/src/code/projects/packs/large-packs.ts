@@ -9,16 +9,16 @@ import type { NewObjects } from '../../git/draft.ts';
 import { buildPack, PackWriter, type Pack } from '../../git/pack.ts';
 import type { LoggedPack } from './pack-log-store.ts';
 
-/** Maximum size of a pack in a row of the database. */
+/** Maximum size of a pack that is stored in a database row. */
 const maxRowBytes = 256 * 1024;
 
-/** Name of the blobs of large packs, in a data folder and in a bucket. */
+/** Name of the blob store of large packs, in a data folder or in a bucket. */
 export const largePacksName = 'project-packs';
 
 const contentType = 'application/octet-stream';
 const indexEnd = '.idx';
 
-/** Paths of a pack and its index, below the folder of large packs. */
+/** Returns the paths of a pack and its index, below the folder of large packs. */
 export const largePackPaths = (key: string): string[] => [key, key + indexEnd];
 
 interface StoredLarge {
@@ -28,15 +28,15 @@ interface StoredLarge {
   readonly key: string;
 }
 
-/** Hash of a pack, its SHA-1, and the index that git reads beside it. */
+/** SHA-1 hash of a pack, and the index that git reads beside it. */
 interface PackIndex {
   readonly hash: string;
   readonly index: Buffer;
 }
 
 /**
- * Packs that are too large for the database. A pack is written before its row and removed after it, so a row has its
- * pack.
+ * Store of packs that are too large for the database. A pack is written before its row and removed after it, so that
+ * every row has its pack.
  */
 export class LargePacks {
   readonly #blobs: BlobStore;
@@ -45,7 +45,7 @@ export class LargePacks {
     this.#blobs = blobs;
   }
 
-  /** Stores a pack, durably when it resolves. Calls `index` when all pieces were taken. */
+  /** Stores a pack. The pack is durable when the promise resolves. Calls `index` once all pieces were consumed. */
   async put(
     projectId: string,
     pieces: AsyncIterable<Buffer> | Iterable<Buffer>,
@@ -65,7 +65,9 @@ export class LargePacks {
     }
   }
 
-  /** Copies pack and index to these new files. Throws an error with the code `ENOENT` when one is missing. */
+  /**
+   * Copies a pack and its index to these new files. Throws an error with the code `ENOENT` when one of them is missing.
+   */
   async copy(key: string, to: { pack: string; index: string }): Promise<void> {
     await this.#copyOne(key, to.pack);
     await this.#copyOne(key + indexEnd, to.index);
@@ -75,7 +77,7 @@ export class LargePacks {
     await this.#blobs.delete(largePackPaths(key));
   }
 
-  /** Lists all keys, some at a time. */
+  /** Lists all keys in batches. */
   async *list(): AsyncGenerator<string[]> {
     for await (const keys of this.#blobs.listKeys())
       yield [...new Set(keys.map((key) => (key.endsWith(indexEnd) ? key.slice(0, -indexEnd.length) : key)))];
@@ -93,7 +95,7 @@ export async function* piecesOf(file: string): AsyncGenerator<Buffer> {
   for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) yield piece;
 }
 
-/** Maximum size of objects that are packed in memory. */
+/** Maximum total size of objects that are packed in memory. */
 const maxInMemoryBytes = 1024 * 1024;
 
 const inRow = ({ hash, pack, index }: Pack): LoggedPack => ({
@@ -104,7 +106,7 @@ const inRow = ({ hash, pack, index }: Pack): LoggedPack => ({
   pack_index: index,
 });
 
-/** Packs new objects, into the blob store when the pack is large. Undefined when there are none. */
+/** Packs new objects. Stores a large pack in the blob store. Undefined when there are no objects. */
 export async function packOfObjects(
   large: LargePacks,
   projectId: string,
@@ -124,7 +126,7 @@ export async function packOfObjects(
   return putLarge(large, projectId, { pieces: [built.pack], index: () => built });
 }
 
-/** Stores a copy of a pack that git has written, with the index beside it. */
+/** Reads a pack that git has written, with the index beside it. Stores a large pack in the blob store. */
 export async function packOfFile(large: LargePacks, projectId: string, file: string): Promise<LoggedPack> {
   const hash = /^pack-([0-9a-f]{40})\.pack$/.exec(path.basename(file))?.[1];
   if (hash === undefined) throw new Error(`${file} has not the name of a pack`);

@@ -25,29 +25,32 @@ export interface LoggedChange {
   readonly before: number;
   readonly saved: SavedTrees;
   readonly now: number;
-  /** Changed refs by name. Undefined removes one. */
+  /** Changed refs by name. An undefined target removes the ref. */
   readonly refs: ReadonlyMap<string, string | undefined>;
   readonly packs: readonly LoggedPack[];
-  /** First version that the log must still have. Otherwise nothing is changed. */
+  /** First version that the log must still contain. Otherwise nothing is stored. */
   readonly firstVersion?: number | undefined;
-  /** Writes in the transaction of the change. */
+  /** Called in the transaction of the change. */
   readonly note?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
 export type PackLogStore = ReturnType<typeof createPackLogStore>;
 
-/** Log of each project: its packs, in the order of the versions that they came with, and its newest version. */
+/**
+ * Creates the store of the projects' logs: the packs of each project in order of their versions, and its newest state.
+ */
 export function createPackLogStore(db: Db, commits: GroupCommit) {
   return {
     /** Finds the state. Undefined when there is no such project. */
     findState: (id: string): Promise<SavedState | undefined> => findState(db, id),
 
-    /** Finds all objects from which the others are reached, at one version. */
+    /** Finds the tips of one version: the objects from which all others are reachable. */
     async findTips(id: string): Promise<{ version: number; tips: Set<string> } | undefined> {
       const state = await findState(db, id);
       const refs = await listRefs(db, id);
       if (state === undefined) return undefined;
-      // Reads again after a change, because refs that were read after it may name objects that came with it.
+      // Reads again if the project changed meanwhile, because refs that were read after the change may name objects of
+      // the new version.
       if ((await findState(db, id))?.version !== state.version) return this.findTips(id);
       const { version, files, compiled, head } = state;
       const all = [files, compiled, head, ...refs.map(({ target }) => target)];
@@ -66,7 +69,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
 
     listRefs: (id: string): Promise<Ref[]> => listRefs(db, id),
 
-    /** Lists the trees of saved files of kept runs of the project, each once, the newest first. */
+    /** Lists the distinct trees of saved files of the project's kept runs, the newest first, up to `maxRunTrees`. */
     async listRunTrees(id: string): Promise<string[]> {
       const rows = await runTrees(db, id)
         .groupBy('launch.tree')
@@ -76,7 +79,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
       return rows.flatMap(({ tree }) => (tree === null ? [] : [tree]));
     },
 
-    /** Whether a kept run of the project had these files. */
+    /** Whether a kept run of the project used this tree. */
     hasRunTree: async (id: string, tree: string): Promise<boolean> =>
       (await runTrees(db, id).where('launch.tree', '=', tree).limit(1).executeTakeFirst()) !== undefined,
 
@@ -89,7 +92,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
         .orderBy('part')
         .execute(),
 
-    /** Reads the row of a pack. Undefined when the log has been packed anew meanwhile. */
+    /** Reads the row of a pack. Undefined when the log was repacked meanwhile. */
     findPack: (
       id: string,
       { version, part, hash }: ListedPack,
@@ -108,12 +111,13 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
     },
 
     /**
-     * Returns the new version. Undefined, and nothing is stored, when the project is not at version `before` any more.
+     * Appends a change and returns the new version. Stores nothing and returns undefined when the project is no longer
+     * at version `before`, or its log no longer begins with `firstVersion`.
      */
     append: (id: string, change: LoggedChange): Promise<number | undefined> =>
       commits.write(noted((transaction) => appendTo(transaction, id, change))),
 
-    /** Replaces all packs up to `version` by one pack, or by none when nothing is left. */
+    /** Replaces all packs up to `version` by one pack, or by none when nothing is left. Returns whether it did. */
     replacePacks: (
       id: string,
       { version, pack, now }: { version: number; pack: LoggedPack | undefined; now: number },
@@ -125,13 +129,13 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
           .where('project_id', '=', id)
           .where('version', '<=', version)
           .executeTakeFirst();
-        // Gives up, because the project is gone or another server was faster.
+        // Gives up, because the project was deleted or another server was faster.
         if (numDeletedRows === 0n) return false;
         if (pack !== undefined) await insertPacks(transaction, { id, version, packs: [pack] });
         return true;
       }),
 
-    /** Deletes a project with its log. Its large packs go a while later. False when it was gone already. */
+    /** Deletes a project with its log. Enqueues the removal of its large packs. False when it was already deleted. */
     deleteProject: (id: string, now: number): Promise<boolean> =>
       changeNoted(db, async (transaction) => {
         await removeLarge(transaction, { id, version: Number.MAX_SAFE_INTEGER, now });
@@ -143,7 +147,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
         return numDeletedRows > 0n;
       }),
 
-    /** Enqueues the removal of those of these large packs that no project has. */
+    /** Enqueues the removal of those large packs of `keys` that belong to no project. */
     async noteStrays(keys: readonly string[], now: number): Promise<void> {
       if (keys.length === 0) return;
       await transact(db, async (transaction) => {
@@ -154,13 +158,13 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
       });
     },
 
-    /** Whether a project has this large pack. */
+    /** Whether this large pack belongs to a project. */
     isUsed: async (key: string): Promise<boolean> => (await listUsed(db, [key])).length > 0,
   };
 }
 
 const removal = 'delete large packs';
-/** Time that a large pack stays after its row is gone, for a backup that was begun before. */
+/** Retention of a large pack after its row was deleted, for a backup that began earlier. */
 const keptMs = 7 * dayMs;
 
 const enqueueRemovals = (transaction: Transaction, keys: readonly string[], now: number): Promise<void> =>
@@ -170,7 +174,7 @@ const enqueueRemovals = (transaction: Transaction, keys: readonly string[], now:
     keys.map((key) => ({ key, dueAt: now + keptMs })),
   );
 
-/** Lists those of the large packs that a project has. */
+/** Lists those large packs of `keys` that belong to a project. */
 async function listUsed(db: Db, keys: readonly string[]): Promise<string[]> {
   const query = db.selectFrom('project_pack').select('large_key');
   const rows = await query.where('large_key', 'in', keys).execute();
@@ -188,7 +192,10 @@ async function findState(db: Db, id: string): Promise<SavedState | undefined> {
   return { version, files: files ?? undefined, compiled: compiled ?? undefined, head: head ?? undefined };
 }
 
-/** Limit of run trees. The repository of a project that is changed and run for years must not grow without end. */
+/**
+ * Maximum number of run trees per project, so that the repository of a project that is changed and run for years does
+ * not grow without limit.
+ */
 const maxRunTrees = 1000;
 
 const runTrees = (db: Db, id: string) =>

@@ -13,7 +13,7 @@ interface Options {
 export class CacheFollower {
   readonly #options: Options;
   readonly #versions = new Map<string, number>();
-  /** Work on the cache of each project that is under way. */
+  /** Cache work in progress, by project. */
   readonly #working = new Map<string, Promise<unknown>>();
 
   constructor(options: Options) {
@@ -25,7 +25,7 @@ export class CacheFollower {
     while ((this.#versions.get(id) ?? -1) < version) await (this.#working.get(id) ?? this.complete(id));
   }
 
-  /** Puts back missing packs. `isSuspect`: checks those that exist too. */
+  /** Restores missing packs. `isSuspect`: also checks the existing ones. */
   complete(id: string, isSuspect = false): Promise<void> {
     const { cache, getVersion, onComplete } = this.#options;
     const completing = (async () => {
@@ -39,13 +39,14 @@ export class CacheFollower {
   }
 
   /**
-   * Puts the packs of a new version into the cache while the disk has room, so that they can be read when it is full.
+   * Installs the packs of a new version in the cache while the disk has room, so that they can be read when the disk is
+   * full.
    */
   async takeIn(id: string, version: number, packs: readonly LoggedPack[]): Promise<void> {
     if (this.#versions.get(id) !== version - 1) return;
     const installing = Promise.all(packs.map((pack) => this.#options.cache.install(id, pack))).then(
       () => this.#note(id, version),
-      // Forgets the version, so that the next reader puts back missing packs, or gets the error.
+      // Forgets the version, so that the next reader restores the missing packs or gets the error.
       () => void this.#versions.delete(id),
     );
     this.#work(id, installing);

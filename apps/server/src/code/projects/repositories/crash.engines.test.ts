@@ -10,7 +10,7 @@ import { stringAt } from '../../../testing/string-at.ts';
 import { adminToken } from '../../../testing/test-server.ts';
 import { findDamage, gitDirOf, runUserGit, TestFolders, TestProject } from '../testing/test-projects.ts';
 
-/** `TEST_KILL_ROUNDS=200 npm run test:engines -- repositories/crash` for the long form. */
+/** Number of rounds. For a long test: `TEST_KILL_ROUNDS=200 npm run test:engines -- repositories/crash`. */
 const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
 const writers = 4;
 const folders = new TestFolders();
@@ -42,7 +42,7 @@ async function start(dataDir: string): Promise<string> {
   return String(url);
 }
 
-/** Kills the server alone, so that its git processes outlive it for a moment, or together with them. */
+/** Kills the server alone, so that its git processes outlive it for a moment, or the server together with them. */
 async function kill(isTogether: boolean): Promise<void> {
   const doomed = server;
   if (doomed?.pid === undefined) throw new Error('no server');
@@ -56,7 +56,7 @@ async function kill(isTogether: boolean): Promise<void> {
 interface Known {
   /** Numbers of each file: the last one whose write was acknowledged, and the last one that was sent. */
   files: { acknowledged: number; sent: number }[];
-  /** Numbers of a pair of files, which change together in a project of their own. */
+  /** Numbers of a pair of files, which change together in their own project. */
   pair: { acknowledged: number; sent: number };
   commits: string[];
   next: number;
@@ -116,7 +116,7 @@ async function work(
   const ends = await Promise.allSettled([...known.files.map(write), replace(), commit()]);
   await state.killed;
   for (const end of ends) {
-    // Allows only connections that broke with the server.
+    // Allows only connection errors that the kill caused.
     if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(TypeError);
   }
 }

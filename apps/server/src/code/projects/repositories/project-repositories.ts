@@ -25,42 +25,42 @@ export type { LoggedPack } from '../packs/pack-log-store.ts';
 type Read<Result> = (repository: GitRepository, state: SavedState) => Promise<Result>;
 type Write<Result> = (draft: Draft, change: Change) => Promise<Result>;
 
-/** Additions of a change beside what its work writes. */
+/** Additions to a change besides what its work writes. */
 interface Brought {
-  /** Objects stored before, to which the work can refer. */
+  /** New objects built before the work, to which the work can refer. They are stored with the change. */
   objects?: NewObjects;
   packs?: readonly LoggedPack[];
-  /** First version that the log must still have. The change is refused if the log was packed anew since. */
+  /** First version that the log must still contain. The change is not stored if the log was repacked since. */
   firstVersion?: number | undefined;
   /** Called in the transaction of the change. */
   note?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
-/** Error when the project is not what the writer had read, because another server was faster. */
+/** Error when the project has changed since the writer read it, because another server was faster. */
 class SavedStateMoved extends Error {
   override readonly name = 'SavedStateMoved';
 }
 
-/** Number of packs that makes reading slow, so the log is packed anew. */
+/** Number of packs from which the log is repacked, because more packs make reading slow. */
 const maxPacks = 200;
-/** Limit of the size of all packs after the first one. */
+/** Total size of all packs after the first one above which the log is repacked, if they also exceed the first one. */
 const maxLaterBytes = 64 * 1024 * 1024;
 
 interface Options {
   git: GitProgram;
-  /** Folder of the repositories that git works on. Its content can be made again. */
+  /** Folder of the repositories that git works on. Its content is a cache that can be rebuilt. */
   cacheFolder: string;
   store: PackLogStore;
   large: LargePacks;
   clock: Clock;
   log: Logger;
-  /** Called with the size of a project after its log was packed anew. */
+  /** Called with the size of a project after its log was repacked. */
   onTidied?: (id: string, bytes: number) => Promise<void>;
   /** Called in the transaction of each change of files or commits. */
   onSaved?: NoteSaved | undefined;
 }
 
-/** Repositories of all projects, from the first change to the deletion. Decides who may use one when. */
+/** Repositories of all projects, from the first change to the deletion. Coordinates their readers and writers. */
 export class ProjectRepositories {
   readonly git: GitProgram;
   readonly #store: PackLogStore;
@@ -69,7 +69,7 @@ export class ProjectRepositories {
   readonly #cache: RepositoryCache;
   readonly #pool: RepositoryPool;
   readonly #writes = new SerialQueues();
-  /** Work to end at once when a project is deleted, such as a clone. */
+  /** Callbacks that abort transfers, such as a clone, when their project is deleted. */
   readonly #openTransfers = new Map<string, Set<() => void>>();
   readonly #onSaved: NoteSaved | undefined;
   readonly #upkeep: Upkeep;
@@ -106,20 +106,23 @@ export class ProjectRepositories {
     await this.#cache.open(isKnown);
   }
 
-  /** Enqueues the removal of large packs that a killed server has left. */
+  /** Enqueues the removal of large packs that a killed server left behind. */
   async noteStrays(): Promise<void> {
     for await (const keys of this.#large.list()) await this.#store.noteStrays(keys, this.#clock.now());
   }
 
-  /** Removes a large pack, unless a project has it. */
+  /** Removes a large pack, unless it belongs to a project. */
   async removeLarge(key: string): Promise<void> {
     if (!(await this.#store.isUsed(key))) await this.#large.remove(key);
   }
 
-  /** Reads a project, at any time and concurrently. `state` is the newest; later writes do not change it. */
+  /**
+   * Reads a project concurrently with readers and writers. `state` is the newest state; later writes do not change it.
+   */
   async read<Result>(id: string, work: Read<Result>): Promise<Result> {
     const use = async (): Promise<Result> => {
-      // Gets the state each time, because another server may have packed the log without the files that this state has.
+      // Reads the state for each attempt, because another server may have repacked the log without the files of the old
+      // state.
       const state = await this.#getState(id);
       await this.#follower.follow(id, state.version);
       return this.#pool.use(id, (repository) => work(repository, state));
@@ -138,31 +141,31 @@ export class ProjectRepositories {
   }
 
   /**
-   * Writes a project, one writer at a time, in the order of asking. Stores the changes of the work, durably when it
-   * resolves.
+   * Writes a project, one writer at a time, in the order of the calls. The changes of the work are durable when the
+   * promise resolves.
    */
   write<Result>(id: string, work: Write<Result>, brought: Brought = {}): Promise<Result> {
     return this.#writes.run(id, () => untilItFits(() => this.#attempt(id, work, brought)));
   }
 
-  /** Prepares the repository for a git command that serves a client, with the present branches and tags. */
+  /** Prepares the repository for a git command that serves a client, with the current branches and tags. */
   async prepareForGit(id: string): Promise<string> {
     await this.#follower.complete(id);
     await this.#cache.publishRefs(id, (await this.#getState(id)).head);
     return this.gitDirOf(id);
   }
 
-  /** Finds the first version of the log of the project. It changes when the log is packed anew. */
+  /** Finds the first version of the project's log. It changes when the log is repacked. */
   findFirstVersion(id: string): Promise<number | undefined> {
     return this.#store.findFirstVersion(id);
   }
 
-  /** Lists the branches other than `main`, the tags, and the refs that the service keeps for itself. */
+  /** Lists the branches other than `main`, the tags, and the private refs of the service. */
   listRefs(id: string): Promise<Ref[]> {
     return this.#store.listRefs(id);
   }
 
-  /** Whether a kept run of the project had these files. */
+  /** Whether a kept run of the project used this tree. */
   hasRunTree(id: string, tree: string): Promise<boolean> {
     return this.#store.hasRunTree(id, tree);
   }
@@ -172,13 +175,13 @@ export class ProjectRepositories {
     return packOfFile(this.#large, id, file);
   }
 
-  /** Notes packs as strays that were stored for a change which did not come. */
+  /** Enqueues the removal of large packs that were stored for a change which did not happen. */
   async dropPacks(packs: readonly LoggedPack[]): Promise<void> {
     const keys = packs.flatMap(({ large_key: key }) => (key === null ? [] : [key]));
     await this.#store.noteStrays(keys, this.#clock.now());
   }
 
-  /** Packs the log anew without waiting for more writes, when that may help. */
+  /** Enqueues repacking of the log without waiting for more writes. */
   tidySoon(id: string): void {
     this.#upkeep.add(id);
   }
@@ -187,7 +190,7 @@ export class ProjectRepositories {
     return this.#cache.gitDirOf(id);
   }
 
-  /** Calls `leave` when the project is deleted. The returned function cancels that. */
+  /** Calls `leave` when the project is deleted or the repositories close. Returns a function that cancels this. */
   addGuest(id: string, leave: () => void): () => void {
     const transfers = this.#openTransfers.get(id) ?? new Set();
     this.#openTransfers.set(id, transfers.add(leave));
@@ -197,7 +200,7 @@ export class ProjectRepositories {
     };
   }
 
-  /** Deletes a project with files and commits. False when it was gone already. */
+  /** Deletes a project with its files and commits. False when it was already deleted. */
   async delete(id: string): Promise<boolean> {
     if (!(await this.#store.deleteProject(id, this.#clock.now()))) return false;
     this.#upkeep.forget(id);
@@ -269,7 +272,7 @@ export class ProjectRepositories {
     if (packs.length >= maxPacks || isLarge) this.#upkeep.add(id);
   }
 
-  /** Replaces all packs by one without unreferenced objects. Readers go on with the old packs. */
+  /** Replaces all packs by one without unreferenced objects. Readers in progress continue with the old packs. */
   async #packAnew(id: string, signal: AbortSignal): Promise<void> {
     const found = await this.#store.findTips(id);
     if (found === undefined) return;
@@ -292,7 +295,7 @@ export class ProjectRepositories {
     } else if (pack !== undefined) await this.dropPacks([pack]);
   }
 
-  /** Lists the trees of runs that the repository still has. Those from before they were kept are gone. */
+  /** Lists the run trees that the repository still has. Trees from before the service kept them are missing. */
   async #listRunTrees(id: string): Promise<string[]> {
     const trees = await this.#store.listRunTrees(id);
     return this.#pool.use(id, async (repository) => {
@@ -302,7 +305,7 @@ export class ProjectRepositories {
     });
   }
 
-  /** Throws `PartFailed` when git as such fails. */
+  /** Returns the error. Throws `PartFailed` instead when git itself does not work. */
   async #blameGit(error: unknown): Promise<unknown> {
     const isOfGit = error instanceof GitFailure || error instanceof BatchProcessEnded;
     if (isOfGit && findFault(error) === undefined) await probeGit(this.git);
@@ -322,10 +325,10 @@ const mayBeOfCache = (error: unknown): boolean =>
     errorCodeOf(error) === 'ENOENT');
 
 const maxAttempts = 50;
-/** One length and full jitter, so that no writer starves. */
+/** Constant backoff with full jitter, so that no writer starves. */
 const backoff = { firstMs: 10, factor: 1, jitter: 1 };
 
-/** Retries, each time with a new state. */
+/** Retries while another writer was faster, each time with the newest state. */
 async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Promise<Result> {
   try {
     return await work();

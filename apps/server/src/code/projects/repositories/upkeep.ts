@@ -5,7 +5,7 @@ interface UpkeepOptions {
   run: (projectId: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** Packs the logs of projects anew, one project at a time, and never within a request. */
+/** Repacks the logs of projects in the background, one project at a time. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   readonly #due = new Set<string>();

@@ -67,7 +67,7 @@ export class TestProject {
     if (status !== 200) throw new Error(text);
   }
 
-  /** Version of all files together. */
+  /** Returns the ETag of all files together. */
   async etag(): Promise<string> {
     return stringAt((await this.api('GET', `/api/v2/automation/files/${this.id}`)).body, 'etag');
   }
@@ -85,7 +85,7 @@ export class TestProject {
     return this.api('GET', `/api/v2/automation/file/${this.id}?path=${encodeURIComponent(file)}`);
   }
 
-  /** Content of a file. Undefined when there is no such file. */
+  /** Returns the content of a file. Undefined when there is no such file. */
   async content(file: string): Promise<string | undefined> {
     const { status, text, body } = await this.read(file);
     if (status === 404) return undefined;
@@ -97,7 +97,7 @@ export class TestProject {
     return this.api('DELETE', `/api/v2/automation/file/${this.id}?path=${encodeURIComponent(file)}`);
   }
 
-  /** Path and change of each file. */
+  /** Returns the change of each file, by path. */
   async changes(): Promise<Record<string, string>> {
     const { body, text } = await this.api('GET', `/api/v2/automation/files/${this.id}`);
     if (!Array.isArray(body['files'])) throw new Error(text);
@@ -138,12 +138,12 @@ export class TestProject {
 export const cloneUrl = (server: TestServer, token: string, projectId: string): string =>
   `${server.url.replace('http://', `http://x:${token}@`)}/git/${projectId}.git`;
 
-/** Path of the repository that the (first) server has made of a project, with the refs that a client sees now. */
+/** Returns the path of the (first) server's repository of a project, with the refs that a client sees now. */
 export async function gitDirOf(
   { dataDir, urls }: Pick<TestServer, 'dataDir' | 'urls'>,
   { api, id }: TestProject,
 ): Promise<string> {
-  // Sends one request to each server, so that the first one gets its turn.
+  // Sends one request per server, so that the first server gets one too.
   for (const _url of urls) {
     const { status, text } = await api('GET', `/git/${id}.git/info/refs?service=git-upload-pack`);
     if (status !== 200) throw new Error(text);
@@ -151,7 +151,7 @@ export async function gitDirOf(
   return path.join(dataDir, 'project-cache', `${id}.git`);
 }
 
-/** Output of `git fsck --strict`. Empty when the repository is sound. */
+/** Returns the output of `git fsck --strict`. Empty when the repository is intact. */
 export async function findDamage(gitDir: string): Promise<string> {
   const { code, text } = await runUserGit(gitDir, ['fsck', '--strict', '--full', '--no-dangling']);
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('notice: '));
