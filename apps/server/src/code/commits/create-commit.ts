@@ -30,17 +30,20 @@ export interface CommitContent {
   readonly time: number;
 }
 
-/** Git takes no empty name, none of these characters in one, and drops others at both ends. */
+/**
+ * Returns an author name that git accepts: not empty, and without the characters that git forbids or strips at both
+ * ends.
+ */
 function authorName({ userId, userName }: CommitContent['author']): string {
   // oxlint-disable-next-line no-control-regex
   const name = userName.toWellFormed().replaceAll(/[<>\u0000-\u001F\u007F]/g, ' ');
   return name.replaceAll(/^[.,:;"'\\\s]+|[.,:;"'\\\s]+$/g, '') || `user ${userId}`;
 }
 
-/** Stores a commit, which nothing refers to yet, and returns its hash. */
+/** Stores a commit that no ref points to yet, and returns its hash. */
 export function createCommit(draft: Draft, content: CommitContent): string {
   const { parent, author } = content;
-  // The top-level domain ".invalid" is reserved, so nobody owns the address.
+  // The top-level domain ".invalid" is reserved, so no one can own the address.
   const who = `${authorName(author)} <${author.userId}@phalanx.invalid> ${Math.floor(content.time / 1000)} +0000`;
   // Stores the empty tree, because a project without files has no tree stored yet.
   const tree = content.tree ?? draft.writeTree(new Map());
@@ -50,7 +53,7 @@ export function createCommit(draft: Draft, content: CommitContent): string {
     `author ${who}`,
     `committer ${who}`,
   ];
-  // Form of a commit object, as `git cat-file -p` shows it.
+  // Uses the format of a commit object, as `git cat-file -p` prints it.
   return draft.writeCommit(`${head.join('\n')}\n\n${content.message}\n`);
 }
 
@@ -61,7 +64,7 @@ interface RevertRequest extends Pick<CommitContent, 'author' | 'time'> {
 
 const replacedRef = (commit: string): string => `${privateRefs}/replaced/${commit}`;
 
-/** Makes the saved files those of a commit. Keeps uncommitted changes as the commit `replaced`. */
+/** Restores the saved files to a commit. Keeps uncommitted changes as the commit `replaced`. */
 export function revertTo(
   projectServices: ProjectServices,
   request: RevertRequest,
@@ -88,7 +91,7 @@ async function isKnown(repository: GitObjects, change: Change, hash: string): Pr
   return isAncestor(repository, { older: hash, newer: change.state.head });
 }
 
-/** Throws `project_full` for a tree above the limits. No push brings one, but an older push may have. */
+/** Throws `project_full` for a tree above the limits. No new push stores such a tree, but an older push may have. */
 async function requireSize(repository: GitObjects, files: string | undefined): Promise<void> {
   if (files === undefined) return;
   const problem = findTotalsProblem(await new TreeCounter(repository).count(files));
@@ -115,7 +118,10 @@ async function compiledOf(
   return storeCompiled(draft, outputs);
 }
 
-/** Keeps the uncommitted changes as a commit on no branch, so that a revert loses nothing. Returns null without any. */
+/**
+ * Keeps the uncommitted changes as a commit on no branch, so that a revert loses nothing. Returns null if there are
+ * none.
+ */
 async function keepReplaced(
   draft: Draft,
   change: Change,

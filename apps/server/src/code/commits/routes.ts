@@ -43,7 +43,10 @@ interface CommitRoutesOptions {
   solving: Solving;
 }
 
-/** `POST /automation/commit/:id` · `GET /automation/commits/:id` · `GET /automation/diff/:id` · `POST /automation/revert/:id` */
+/**
+ * `POST /automation/commit/:id` · `GET /automation/commits/:id` · `GET /automation/diff/:id` ·
+ * `POST /automation/revert/:id`
+ */
 export function addCommitRoutes(
   app: FastifyInstance,
   { access, projectServices, clock, limits, solving }: CommitRoutesOptions,
@@ -120,7 +123,7 @@ interface Making {
   note: (transaction: Transaction, hash: string) => Promise<void>;
 }
 
-/** Makes the saved files the newest commit. Durable when it resolves. Throws `nothing_to_commit`. */
+/** Commits the saved files. The commit is durable when the promise resolves. Throws `nothing_to_commit`. */
 function commitChanges(
   repositories: ProjectRepositories,
   { projectId, message, author, time }: CommitRequest,
@@ -150,7 +153,7 @@ function findProblem(message: string): string | undefined {
   return undefined;
 }
 
-/** Returns the message without the white space around it, with line ends as in git. Throws for an invalid message. */
+/** Returns the trimmed message with git's line ends (LF). Throws `invalid_request` for an invalid message. */
 function requireMessage(text: string): string {
   const message = text.replaceAll(/\r\n?/g, '\n').trim();
   const problem = findProblem(message);
@@ -160,10 +163,13 @@ function requireMessage(text: string): string {
 
 const format = '%H%n%P%n%an%n%ae%n%at%n%B';
 
-/** Limit of what git prints for one page of commits. A page with long messages ends sooner. */
+/** Maximum output of git for one page of commits, in bytes. A page with long messages ends early. */
 const maxPageBytes = 1024 * 1024;
 
-/** `<newest commit of the first page>.<how many came before>`: pages stay as they are while commits are added. */
+/**
+ * Matches a cursor `<newest commit of the first page>.<commits already listed>`. Pages stay stable while commits are
+ * added.
+ */
 const cursorForm = /^([0-9a-f]{40})\.(\d{1,9})$/;
 
 interface Page {
@@ -187,7 +193,8 @@ async function listCommits(
     .toString()
     .split('\0')
     .filter((record) => record !== '');
-  // The last record may be half a commit. A first commit that is longer than a page is shown as far as it goes.
+  // Drops the last record of cut output, which may be half a commit. Shows a first commit that exceeds a page
+  // truncated.
   const shown = Math.min(limit, Math.max(isCut ? records.length - 1 : records.length, 1));
   const hasMore = isCut || records.length > limit;
   return {
@@ -221,9 +228,9 @@ async function startOf(
   return { start, skip: Number(skip) };
 }
 
-/** Limit of the text of all files together. Text beyond it is left out. */
+/** Maximum total diff text of all files, in bytes. Text beyond it is omitted. */
 const maxReplyBytes = 4 * 1024 * 1024;
-/** Larger files are not compared line by line. */
+/** Size above which git does not compare files line by line. */
 const maxFileSize = '1m';
 
 interface Diff {
@@ -295,7 +302,8 @@ async function readTexts(
 }
 
 /**
- * Splits the output of git: first the paths (`:modes ids status\0path\0`…), an empty one, then the texts in this order.
+ * Splits git's output: first the paths (`:modes ids status\0path\0`…), then an empty path, then the diffs in the same
+ * order.
  */
 function splitTexts(output: string, isCut: boolean): Map<string, string> {
   const end = output.indexOf('\0\0');
@@ -305,7 +313,7 @@ function splitTexts(output: string, isCut: boolean): Map<string, string> {
     .split('\0')
     .filter((_, index) => index % 2 === 1);
   const texts = output.slice(end + 2).split(/^(?=diff --git )/m);
-  // The last one may be half a text.
+  // Drops the last text of cut output, which may be incomplete.
   const whole = isCut ? texts.slice(0, -1) : texts;
   const found = new Map<string, string>();
   for (const [index, text] of whole.entries()) {

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../storage/db/database.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 
-/** A commit that says that it solves a group. */
+/** Commit whose message states that it solves a group. */
 export interface Solution {
   hash: string;
   groupId: string;
@@ -12,12 +12,12 @@ interface OfProject {
   projectId: string;
 }
 
-/** Solutions that commits state by lines such as `Solves 0197c6a4-…`. */
+/** Finds and marks the groups that commits solve according to lines such as `Solves 0197c6a4-…`. */
 export interface Solving {
-  /** Finds the solutions of those groups of the project that the caller may mark. */
+  /** Finds the stated solutions of groups that belong to the project and that the caller may mark. */
   find(question: OfProject, commits: readonly { hash: string; message: string }[]): Promise<Solution[]>;
   /** Enqueues the marks in the transaction that stores the commits. */
   note(transaction: Transaction, of: OfProject, solutions: readonly Solution[]): Promise<void>;
-  /** Resolves when the groups are marked that this server marks; the marks begin by themselves. */
+  /** Resolves when this server has finished its enqueued marks. Marking starts without this call. */
   mark(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 /**
- * Parts of the language that the sandbox's engine has. Node 24's V8 has ES2025, and of newer features
+ * Language libraries that the sandbox's engine supports. Node 24's V8 has ES2025, and of newer features
  * `Array.fromAsync`, decorators (rewritten by the emitter), `using`, and `Error.isError`.
  */
 const libraries = ['es2025', 'esnext.array', 'esnext.decorators', 'esnext.disposable', 'esnext.error'];
 
-/** Options that hold for every project. The project's own options override them. */
+/** Default compiler options of every project. The project's own options override them. */
 export const defaultOptions = {
   strict: false,
   target: 'es2025',
@@ -16,7 +16,7 @@ export const defaultOptions = {
   resolveJsonModule: true,
 };
 
-/** Options that no project can change. */
+/** Compiler options that no project can override. */
 export const fixedOptions = {
   noEmit: true,
   skipLibCheck: true,
@@ -28,7 +28,7 @@ export const fixedOptions = {
   isolatedModules: true,
 };
 
-/** Options of a `tsconfig.json` that are on or off and change what the checker says. */
+/** Boolean `tsconfig.json` options that change what the checker reports. */
 export const switches = new Set([
   'strict',
   'noImplicitAny',
@@ -60,10 +60,12 @@ export const switches = new Set([
   'noErrorTruncation',
 ]);
 
-/** Options that name functions of the user. */
+/** Options whose value is the name of a user's function. */
 export const names = new Set(['jsxFactory', 'jsxFragmentFactory']);
 
-/** Options that have a meaning in other tools. Here the service decides, so it ignores them. */
+/**
+ * Options that the service accepts but ignores, because they matter to other tools only or the service decides them.
+ */
 export const unused = new Set([
   'allowImportingTsExtensions',
   'allowSyntheticDefaultImports',
@@ -118,7 +120,7 @@ export const unused = new Set([
   'tsBuildInfoFile',
 ]);
 
-/** Options that a project can't have, each with the reason. An empty list as the value does no harm. */
+/** Options that a project can't set, each with the reason. An empty value, such as an empty list, is accepted. */
 export const refused = new Map([
   ['extends', 'the tsconfig.json of a project cannot extend another one'],
   ['references', 'a project cannot refer to other projects'],
@@ -131,6 +133,8 @@ export const refused = new Map([
   ['emitDecoratorMetadata', 'the compiler does not emit it'],
 ]);
 
-/** Libraries of the language; those of browsers and of Windows describe what automations do not have. */
+/**
+ * Whether a library is part of the language. Browser and Windows libraries declare APIs that automations do not have.
+ */
 export const isLanguageLibrary = (name: string): boolean =>
   /^(?:es\d*|esnext|decorators)(?:\.[a-z\d]+)*$/i.test(name);

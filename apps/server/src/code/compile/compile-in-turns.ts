@@ -2,7 +2,7 @@ import type { Turns } from '../../kernel/limits/turns.ts';
 import type { ProjectFiles } from './project-mirror.ts';
 import type { Compiler } from './compiler.ts';
 
-/** Makes users take turns at the compiler. The files name the user. */
+/** Wraps a compiler so that users take turns. `files.userId` (default `files.projectId`) identifies the user. */
 export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
   const userOf = ({ userId, projectId }: ProjectFiles): string => userId ?? projectId;
   return {

@@ -21,15 +21,15 @@ import { ProjectMirror, type ProjectFiles } from './project-mirror.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { readProjectSettings, settingsPath } from './project-settings.ts';
 
-/** Address space beyond the memory limit. Node maps half of this before it has done anything. */
+/** Headroom of the data segment limit above the memory limit. Node maps half of it at startup. */
 const headroomBytes = 2 * 1024 * 1024 * 1024;
 
-/** Limit of the text that one process keeps warm, in UTF-16 units. */
+/** Maximum total source text that one process keeps warm, in UTF-16 units. */
 const maxWarmLength = 128 * 1024 * 1024;
 
 export interface CompileProcessOptions {
   readonly agentTypes: string;
-  /** Limit of the resident memory of the process and all that it starts. */
+  /** Maximum resident memory of the process and its children together. */
   readonly maxMemoryBytes: number;
   readonly confinement: Confinement;
 }
@@ -37,9 +37,9 @@ export interface CompileProcessOptions {
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
 const megabyte = 1024 * 1024;
 
-/** The server's end of one compile process. */
+/** Server side of one compile process. */
 export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
-  /** Mirrors of the projects that are warm in the process, by project. The one used last stands last. */
+  /** Mirrors of the process's warm projects by project ID, the most recently used one last. */
   readonly mirrors = new Map<string, ProjectMirror>();
 
   constructor({ agentTypes, maxMemoryBytes, confinement }: CompileProcessOptions) {
@@ -63,24 +63,26 @@ export class CompileProcess extends ConfinedProcess<ToProcess, FromProcess> {
 }
 
 /**
- * Policy of a compile process. Files of projects come in messages, so it reads only its own program and writes nothing.
+ * Confinement policy of a compile process. Project files arrive in messages, so the process reads only its own program
+ * and writes nothing.
  */
 const compilePolicy = (maxMemoryBytes: number): Policy => {
   const { readable, runnable } = programFiles();
   return {
     readable,
     runnable: [...runnable, findLibraryFolder(), findEmitter()],
-    // Allows these two programs, and threads. Processes that they start are confined in the same way.
+    // Allows starting these two programs, and threads. The started processes are confined in the same way.
     processes: true,
     emptyNetwork: true,
     keptDescriptors: [3],
-    // Limit of the data segment. Resident memory is measured five times a second; this ends faster growth at once.
+    // Limits the data segment. Resident memory is sampled only five times a second; this limit stops faster growth at
+    // once.
     maxDataBytes: maxMemoryBytes + headroomBytes,
     maxFileBytes: 0,
   };
 };
 
-/** The native program of esbuild. */
+/** Returns the path of esbuild's native program. */
 function findEmitter(): string {
   const esbuild = createRequire(createRequire(import.meta.url).resolve('esbuild/package.json'));
   return esbuild.resolve(`@esbuild/${process.platform}-${process.arch}/bin/esbuild`);
@@ -98,7 +100,7 @@ interface Check {
   maxWarmProjects: number;
 }
 
-/** Sends a process the changes of the project, then has it check. */
+/** Sends a process the project's changes, then requests a check. */
 export const askCheck = (process: CompileProcess, check: Check): Promise<CheckedMessage> =>
   atMirror(process, check, async (mirror) => {
     const { files, change } = check;
@@ -112,7 +114,7 @@ export const askCheck = (process: CompileProcess, check: Check): Promise<Checked
 
 type Assist = Check & { change: FileChange; position: number; of: AssistMessage['of'] };
 
-/** Asks a process about a place in a file whose content comes with the question. */
+/** Asks a process about a position in a file. The request contains the file's content. */
 export const askAssist = (process: CompileProcess, assist: Assist): Promise<AssistedMessage> =>
   atMirror(process, assist, async (mirror) => {
     const { files, change, position, of } = assist;
@@ -126,7 +128,7 @@ export const askAssist = (process: CompileProcess, assist: Assist): Promise<Assi
 /** Signs to add, without the project. */
 export type SignsToAdd = Omit<AddSignsMessage, 'kind' | 'root' | 'settings'>;
 
-/** Has a process change the code of a project so that it recognises a screen by each of some signs. */
+/** Asks a process to change the code of a project, once per sign, so that the code recognises a screen by the sign. */
 export const askToAddSigns = (
   process: CompileProcess,
   { added, ...check }: Omit<Check, 'change'> & { added: SignsToAdd },
@@ -143,7 +145,7 @@ export const askToAddSigns = (
     return askUntilSupplied(() => process.ask(message, take), { mirror, files });
   });
 
-/** Sends the files that the reply wants, and asks again until it wants none. */
+/** Repeats the request until the reply lists no wanted files, and sends the wanted files before each repetition. */
 async function askUntilSupplied<Reply extends { wanted: string[] }>(
   ask: () => Promise<Reply>,
   { mirror, files }: { mirror: ProjectMirror; files: ProjectFiles },
@@ -155,7 +157,7 @@ async function askUntilSupplied<Reply extends { wanted: string[] }>(
   }
 }
 
-/** Runs a task with a process's mirror of a project. Makes room for the project first. */
+/** Runs a task with a process's mirror of a project. Evicts other projects first if there is no room. */
 async function atMirror<Result>(
   process: CompileProcess,
   check: Check,
@@ -169,14 +171,14 @@ async function atMirror<Result>(
   try {
     return await task(mirror);
   } catch (error) {
-    // Forgets the project, because the process has only a part of the changes. It starts anew next time.
+    // Forgets the project, because the process may have only part of the changes. The next task sends all files again.
     process.mirrors.delete(projectId);
     await process.send({ kind: 'forget', root: mirror.root });
     throw error;
   }
 }
 
-/** Drops the least recently used projects to make room for one more. */
+/** Evicts the least recently used projects to make room for one more. */
 async function makeRoom(process: CompileProcess, maxWarmProjects: number): Promise<void> {
   const { mirrors } = process;
   while (mirrors.size >= maxWarmProjects || totalLength(mirrors.values()) > maxWarmLength) {
@@ -190,7 +192,7 @@ async function makeRoom(process: CompileProcess, maxWarmProjects: number): Promi
 const totalLength = (mirrors: Iterable<ProjectMirror>): number =>
   [...mirrors].reduce((sum, { sourcesLength }) => sum + sourcesLength, 0);
 
-/** Has a process bundle. The process asks for the files that are imported. */
+/** Asks a process to bundle. The process requests the content of each imported file. */
 export async function askBundle(
   process: CompileProcess,
   files: ProjectFiles,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => compiler.close());
 
-/** Error lines of writing `path` with `source` into a project that has `others`. */
+/** Returns the error lines of writing `path` with `source` into a project that has `others`. */
 async function write(
   source: string,
   others: Record<string, string> = {},

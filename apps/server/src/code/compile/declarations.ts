@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-/** Reads every declaration file of the runtime that automations see, by file name. */
+/** Reads all declaration files of the runtime that automations see. Returns their texts by file name. */
 export async function readDeclarations(): Promise<ReadonlyMap<string, string>> {
   const require = createRequire(import.meta.url);
   const folder = path.dirname(require.resolve('@phalanx/automation/types/agent.d.ts'));
@@ -11,7 +11,7 @@ export async function readDeclarations(): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-/** Reads the same declarations as one text, for `createCompiler`. */
+/** Reads the declarations of `readDeclarations` as one text, for `createCompiler`. */
 export async function readAgentTypes(): Promise<string> {
   return [...(await readDeclarations()).values()].join('\n');
 }

@@ -1,8 +1,8 @@
-/** Maximum number of error lines. More help nobody, and a large broken file has a million of them. */
+/** Maximum number of error lines. More are of no use, and a large broken file can produce a million. */
 const maxLines = 100;
 const maxLineLength = 4_000;
 
-/** Line and column from 1, as editors count. Columns are in UTF-16 units. */
+/** 1-based line and column, as in editors. Columns are in UTF-16 units. */
 export interface Place {
   line: number;
   column: number;
@@ -10,9 +10,9 @@ export interface Place {
 
 const lineBreak = /\r\n|[\n\r\u2028\u2029]/g;
 
-/** Finds places in one text. Looks for the line starts only once. */
+/** Creates a function that converts offsets of one text to places. Indexes the line starts only once. */
 export function createPlaceFinder(text: string): (offset: number) => Place {
-  // Starts after a byte order mark, which is no column.
+  // Starts after a byte order mark, which does not count as a column.
   const starts = [text.startsWith('\uFEFF') ? 1 : 0];
   for (const match of text.matchAll(lineBreak)) starts.push(match.index + match[0].length);
   return (offset) => {
@@ -44,8 +44,8 @@ const joinLines = (text: string): string =>
     .join(' ');
 
 /**
- * Formats `main.ts(3,7): error TS2322: …`, always one line. A mistake that the checker has no number for takes the
- * number of the most similar one. A mistake without a place stands at the start of its file.
+ * Formats an error as one line, such as `main.ts(3,7): error TS2322: …`. An error for which the checker has no number
+ * takes the number of the most similar one. An error without a place is reported at the start of its file.
  */
 export function errorLine(path: string, place: Place | undefined, code: number, text: string): string {
   const { line, column } = place ?? start;
@@ -53,7 +53,10 @@ export function errorLine(path: string, place: Place | undefined, code: number, 
   return whole.length <= maxLineLength ? whole : `${whole.slice(0, maxLineLength).toWellFormed()}…`;
 }
 
-/** Keeps the first lines. The last line gives the place of the first one left out, and the number of those left out. */
+/**
+ * Keeps the first `maxLines` lines. Adds a line with the place of the first omitted error and the number of omitted
+ * errors.
+ */
 export function limitLines(lines: readonly string[]): string[] {
   const next = lines[maxLines];
   if (next === undefined) return [...lines];

@@ -3,7 +3,7 @@ import { type Compiler, createCompiler } from './compiler.ts';
 import { compileInTurns } from './compile-in-turns.ts';
 import { readAgentTypes } from './declarations.ts';
 
-/** Opens type checking and bundling, in processes of their own or in those of `shared`. */
+/** Opens the compiler for type checking and bundling, with its own processes or those of `shared`. */
 export async function openCompiler(context: Context, shared?: Compiler): Promise<Compiler> {
   return compileInTurns(shared ?? (await openOwnCompiler(context)), context.limits.turns.compile);
 }

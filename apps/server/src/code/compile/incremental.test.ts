@@ -6,7 +6,7 @@ import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.
 
 let compiler: Compiler;
 beforeAll(async () => {
-  // Leaves room for fresh projects beside the warm one.
+  // Leaves room for fresh projects in addition to the warm one.
   compiler = await createTestCompiler({ maxWarmProjects: 4 });
 });
 afterAll(() => compiler.close());
@@ -46,7 +46,7 @@ test('after any edits a warm project gives the lines of a fresh one', async () =
           const fresh = await linesOf(compiler.compileFile(filesOf(`fresh-${nextProject++}`, files), change));
           expect(warm).toEqual(fresh);
         }
-        // Skips half of the writes, like writes that fail.
+        // Discards half of the writes, like failed writes.
         const { [path]: _, ...others } = files;
         if (isWritten) files = content === undefined ? others : { ...others, [path]: content };
       }

@@ -17,7 +17,7 @@ afterEach(async () => {
   compiler = undefined;
 });
 
-/** Limits of a small compiler. A new process of it compiles a usual file in a quarter of this processor time. */
+/** Limits of a small compiler. A fresh process compiles a typical file in a quarter of this CPU time. */
 const limited = { processorMs: 2_000, maxMemoryMb: 1_500 };
 
 const write = (target: Compiler, projectId: string, content: string): Promise<string[]> =>
@@ -34,7 +34,7 @@ const y: string = x;
 let z: Bits<[]> = y;
 `;
 
-/** Depth above all bounds, for which a stack has no room. */
+/** Depth above all limits, which would overflow the stack of a recursive function. */
 const nested = 20_000;
 
 /** Code in which each step triples the work of the checker. */
@@ -62,7 +62,7 @@ describe('hostile code ends in a line', () => {
   ])('%s', async ([, content]) => {
     const lines = await write(target, 'hostile', content);
     for (const line of lines) expect(line).toMatch(/^main\.ts\(\d+,\d+\): error TS\d+: [^\n]*$/);
-    // Compiles the next project, whatever this one has done to the process.
+    // Compiles the next project, regardless of what this one did to the process.
     expect(await write(target, 'next', 'let a: string = 1;')).toHaveLength(1);
   });
 
@@ -108,7 +108,7 @@ test('what takes too long is stopped with a clear line, and holds up no other pr
   expect(await write(target, 'stuck', 'let a = 1;')).toEqual([]);
   const [stuck] = listProcesses();
   if (stuck === undefined) throw new Error('There is no compile process');
-  // Stops the process, which then uses no processor time, so that limit does not end it.
+  // Suspends the process. It then uses no CPU time, so the CPU time limit does not end it.
   process.kill(stuck, 'SIGSTOP');
   const finished: string[] = [];
   const endless = write(target, 'stuck', 'let b = 1;').finally(() => finished.push('stuck'));

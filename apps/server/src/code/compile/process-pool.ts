@@ -26,7 +26,7 @@ interface Job {
   fail: (error: unknown) => void;
 }
 
-/** Maximum wait of a project for the process that is warm for it, before another one starts cold. */
+/** Maximum time that a job waits for the process that is warm for its project, before it runs cold in another one. */
 const homeWaitMs = 250;
 const maxRemembered = 10_000;
 /** Share of the memory limit above which a process is replaced as soon as it is idle. */
@@ -35,10 +35,10 @@ const replaceAtShare = 0.6;
 /** Pool of compile processes, started on demand. Runs a project's work in order, in one process at a time. */
 export class ProcessPool {
   readonly #options: PoolOptions;
-  /** In the order in which they came; `compileInTurns` has made the users take turns. */
+  /** Queued jobs in order of arrival. `compileInTurns` has already made the users take turns. */
   #waiting: Job[] = [];
   readonly #working = new Set<string>();
-  /** User who last worked on each project. */
+  /** Most recent user of each project. */
   readonly #users = boundedCache<string>(maxRemembered);
   readonly #tidying = new Set<Promise<void>>();
   #processes: CompileProcess[] = [];
@@ -49,7 +49,10 @@ export class ProcessPool {
     this.#options = options;
   }
 
-  /** Runs `task` in a process. Rejects with `ConfinedProcessEnded` when the process ended by the task's own fault. */
+  /**
+   * Runs `task` in a process. Rejects with `ConfinedProcessEnded` when the task made the process end, or a retry failed
+   * too.
+   */
   async run<Result>({ projectId, userId, budget, task }: Work<Result>): Promise<Result> {
     if (this.#isClosed) throw new Error('The compiler is closed');
     return new Promise<Result>((resolve, reject) => {
@@ -67,7 +70,7 @@ export class ProcessPool {
     });
   }
 
-  /** Starts the first process, so that the first work does not wait for it. */
+  /** Starts the first process ahead of time, so that the first job does not wait for it. */
   prepare(): void {
     if (!this.#isClosed && this.#processes.length === 0) this.#spawn();
   }
@@ -92,7 +95,7 @@ export class ProcessPool {
     if (this.#isClosed) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // A project's work is done in order: none of it overtakes what waits for a process.
+    // Keeps each project's jobs in order: no job overtakes an earlier one that waits for a process.
     const projects = new Set(this.#working);
     for (const job of [...this.#waiting]) {
       if (projects.has(job.projectId)) continue;
@@ -105,8 +108,8 @@ export class ProcessPool {
   }
 
   /**
-   * Prefers a process that is warm for the project, then one with projects of this user alone: no user should pay for
-   * what another user's projects do to a process.
+   * Prefers a process that is warm for the project, then one that holds only this user's projects, so that no user pays
+   * for what another user's projects do to a process.
    */
   #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
     const home = this.#processes.find(({ mirrors }) => mirrors.has(projectId));
@@ -153,7 +156,8 @@ export class ProcessPool {
   }
 
   /**
-   * Retries once after a crash, which may come from outside, and after an end for memory that other projects may hold.
+   * Retries once after a crash, which may have an external cause, and after running out of memory that other projects
+   * may hold.
    */
   #fail(job: Job, error: unknown, wasShared: boolean): void {
     if (this.#isClosed) return job.fail(new Error('The compiler is closed'));

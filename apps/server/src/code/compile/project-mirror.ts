@@ -4,26 +4,28 @@ import type { ToProcess } from './process/messages.ts';
 import { readProjectSettings, settingsPath, type SettingsResult } from './project-settings.ts';
 import { isTypeScript } from './source-paths.ts';
 
-/** Files of a project as one immutable state, such as a git tree. */
+/** Immutable snapshot of a project's files, such as a git tree. */
 export interface ProjectFiles {
   readonly projectId: string;
-  /** User for whom it is compiled. */
+  /** User for whom the project is compiled. */
   readonly userId?: string;
-  /** ID of the state. It differs whenever any file differs. */
+  /** ID of the snapshot. Differs whenever any file differs. */
   readonly treeId: string;
-  /** Lists all files: the path, and a word that differs whenever the content differs, such as the blob's hash. */
+  /** Lists all files: each path with a version that differs whenever the content differs, such as the blob's hash. */
   list(): Promise<ReadonlyMap<string, string>>;
   /** Reads a file. Undefined when there is no such file. */
   read(path: string): Promise<string | undefined>;
-  /** Contents that are known already, by path. */
+  /** Already known contents, by path. */
   readonly given?: ReadonlyMap<string, string>;
 }
 
-/** Limit of all sources of a project together, in UTF-16 units. Beyond it no checker could hold them. */
+/** Maximum total length of a project's sources, in UTF-16 units. A checker could not hold more. */
 const maxSourcesLength = 128 * 1024 * 1024;
-/** Length of one message after which the next one begins, so that packing it does not block the event loop. */
+/**
+ * Length from which a batch is flushed, in UTF-16 units, so that serialising a message does not block the event loop.
+ */
 const maxBatchLength = 1024 * 1024;
-/** Name of a content that nobody knows. It is sent again next time. */
+/** Version of a content that is not saved. The next update sends the file again. */
 const unknownContent = '';
 
 type FileUpdate = [path: string, content: string | null];
@@ -37,9 +39,9 @@ export class SourcesTooLarge extends Error {
   }
 }
 
-/** Files of one project that a compile process has. Sends it what has changed. */
+/** Tracks which files of one project a compile process has, and sends the process the changes. */
 export class ProjectMirror {
-  /** Folder of the project in the checker, which nobody can guess. */
+  /** Unguessable folder of the project in the checker. */
   readonly root = `/p${randomBytes(16).toString('hex')}`;
   readonly #send: (message: ToProcess) => Promise<void>;
   readonly #contents = new Map<string, string>();
@@ -54,12 +56,12 @@ export class ProjectMirror {
     this.#send = send;
   }
 
-  /** Length of all sources that the process has, in UTF-16 units. */
+  /** Total length of the sources that the process has, in UTF-16 units. */
   get sourcesLength(): number {
     return this.#sourcesLength;
   }
 
-  /** Makes the process see `files`, with `change` in them if given. Returns the settings of that state. */
+  /** Updates the process to `files`, with `change` applied if given. Returns the settings of that snapshot. */
   async update(files: ProjectFiles, change?: { path: string; content: string }): Promise<SettingsResult> {
     if (this.#treeId !== files.treeId) await this.#follow(files);
     this.#treeId = files.treeId;

@@ -8,12 +8,12 @@ import { createPlaceFinder, errorLine, limitLines } from './error-lines.ts';
 export const settingsPath = 'tsconfig.json';
 const maxLength = 256 * 1024;
 const maxNesting = 50;
-/** Limit of separators. So many are read in a few milliseconds. */
+/** Maximum number of separators. Parsing this many takes a few milliseconds. */
 const maxSeparators = 20_000;
-/** Limit of a path in the settings. Simplifying one takes up to the square of its length. */
+/** Maximum length of a path in the settings. Normalising a path takes up to quadratic time. */
 const maxPathLength = 1024;
 
-/** Error numbers of the checker for mistakes in settings. */
+/** Error numbers of the checker for errors in settings. */
 const codes = {
   syntax: 1005,
   unknownOption: 5023,
@@ -25,7 +25,7 @@ const codes = {
 
 type OptionValue = boolean | string;
 
-/** Content of a project's `tsconfig.json` that matters here: compiler options by name. */
+/** Relevant content of a project's `tsconfig.json`: compiler options by name. */
 export interface ProjectSettings {
   options: Record<string, OptionValue>;
 }
@@ -37,7 +37,9 @@ interface Reading {
   complain: (node: Node, code: number, text: string) => void;
 }
 
-/** Reads a `tsconfig.json`. Allows comments and trailing commas. A `text` of undefined means that there is none. */
+/**
+ * Reads a `tsconfig.json`. Allows comments and trailing commas. An undefined `text` means that there is no such file.
+ */
 export function readProjectSettings(text: string | undefined): SettingsResult {
   if (text === undefined) return { ok: true, settings: { options: {} } };
   if (text.length > maxLength)
@@ -76,8 +78,8 @@ function parse(
 }
 
 /**
- * Checks the number of values. Each separator is at most one value, or one mistake; commas in comments and texts count
- * too.
+ * Limits the number of values. Each separator adds at most one value or one error; separators in comments and strings
+ * count too.
  */
 function findListProblem(text: string): string | undefined {
   let count = 0;
@@ -85,7 +87,7 @@ function findListProblem(text: string): string | undefined {
   return count > maxSeparators ? `more than ${maxSeparators} values` : undefined;
 }
 
-/** Upper bound of the depth that the parser would have to reach. */
+/** Returns an upper bound of the nesting depth that the parser would reach. */
 function nesting(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -148,7 +150,10 @@ function readJsx(node: Node, { options, complain }: Reading): void {
     );
 }
 
-/** Refuses libraries that are not of the language. Sets no option, because the engine decides which ones there are. */
+/**
+ * Rejects libraries that are not part of the language. Sets no option, because the engine decides which libraries
+ * exist.
+ */
 function refuseOtherLibraries(node: Node, { complain }: Reading): void {
   if (node.type !== 'array') return complain(node, codes.wrongType, '"lib" must be a list of libraries');
   for (const child of node.children ?? []) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { SettingError } from '@phalanx/settings';
 
-/** Matches the one usable version. The API that the checker uses changes with each minor release. */
+/** Matches the only supported version. The API that the checker uses changes with each minor release. */
 const needed = /"version": "7\.0\./;
 
 /** Throws a `SettingError` when an installation without our lock file has another version of TypeScript. */

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Ending of each source and of its compiled file. The longest endings stand first. */
+/** Extension of each source and of its compiled file. The longest extensions come first. */
 const compiledEndings: readonly (readonly [string, string])[] = [
   ['.mts', '.mjs'],
   ['.cts', '.cjs'],
@@ -10,7 +10,7 @@ const compiledEndings: readonly (readonly [string, string])[] = [
 
 const declaration = /\.d\.(?:[^./]+\.)?[mc]?ts$/;
 
-/** Endings that an import may leave out, in the order of the checker, which prefers sources to compiled files. */
+/** Extensions that an import may omit, in the order of the checker, which prefers sources to compiled files. */
 const endings = ['.ts', '.tsx', '.js', '.jsx', '.mts', '.mjs', '.cts', '.cjs'];
 const sourcesOf: Record<string, readonly string[]> = {
   '.js': ['.ts', '.tsx'],
@@ -21,21 +21,21 @@ const sourcesOf: Record<string, readonly string[]> = {
 
 const plainDeclaration = /\.d\.[mc]?ts$/;
 
-/** Whether a file has types only, and nothing to run: `.d.ts`, `.d.mts`, `.d.cts` and for example `.d.json.ts`. */
+/** Whether a file contains only types: `.d.ts`, `.d.mts`, `.d.cts` and, for example, `.d.json.ts`. */
 export const isDeclaration = (path: string): boolean => declaration.test(path);
 
-/** Path of the compiled form of `path`. Undefined when such a file is not compiled. */
+/** Returns the path of the file that `path` compiles to. Undefined when such a file is not compiled. */
 export function findCompiledPath(path: string): string | undefined {
   if (isDeclaration(path)) return undefined;
   const ending = compiledEndings.find(([source]) => path.endsWith(source));
   return ending === undefined ? undefined : `${path.slice(0, -ending[0].length)}${ending[1]}`;
 }
 
-/** Whether the checker reads the file of every project: a source or a declaration. */
+/** Whether the checker always reads the file: a source or a declaration. */
 export const isTypeScript = (path: string): boolean =>
   isDeclaration(path) || findCompiledPath(path) !== undefined;
 
-/** Sources that could have been compiled to `path`: `a.js` comes from `a.ts` or `a.tsx`. */
+/** Lists the sources that could compile to `path`: `a.ts` and `a.tsx` for `a.js`. */
 export function listSourcePaths(path: string): string[] {
   return compiledEndings
     .filter(([, compiled]) => path.endsWith(compiled))
@@ -45,14 +45,15 @@ export function listSourcePaths(path: string): string[] {
 
 export const isRelative = (specifier: string): boolean => /^\.\.?(?:\/|$)/.test(specifier);
 
-/** Path inside the project that a relative import of `importer` names. Undefined when it is outside the project. */
+/** Returns the project path that a relative import in `importer` names. Undefined when it is outside the project. */
 export function findImportedPath(importer: string, specifier: string): string | undefined {
   const path = posix.join(posix.dirname(importer), specifier);
   return path === '..' || path.startsWith('../') ? undefined : path.replace(/\/$/, '');
 }
 
 /**
- * File that a path in an import means: the source, the file itself, the file without its ending, or the folder's index.
+ * Finds the file that an import path resolves to: the source, the file itself, the file with an omitted extension, or
+ * the folder's index.
  */
 export function findModule(path: string, exists: (path: string) => boolean): string | undefined {
   const candidates = [...sourceCandidates(path), path, ...endings.map((ending) => `${path}${ending}`)];

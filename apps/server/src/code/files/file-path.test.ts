@@ -124,7 +124,7 @@ describe('the path of a file', () => {
       fc.asyncProperty(fc.oneof(nastyPath, fc.string({ unit: 'binary', maxLength: 12 })), async (text) => {
         if (findPathProblem(text) !== undefined || seen.has(text)) return;
         seen.add(text);
-        // Puts each in a folder of its own, so that none runs through another.
+        // Puts each path into its own folder, so that no path runs through another one's file.
         buildTree(draft, new Map([[`${seen.size}/${text}`, { mode: fileMode, id }]]));
       }),
       { numRuns: 1500 },

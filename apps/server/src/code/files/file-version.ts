@@ -6,13 +6,13 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { namesVersion } from '../../http/requests/replies/representations.ts';
 import { emptyTree, type SavedState } from '../projects/saved-state.ts';
 
-/** Version of a file: the name of its content in git. */
+/** Returns the ETag of a file: the git hash of its content. */
 export const fileTag = (blobId: string): string => `"${blobId}"`;
 
-/** Version of all saved files together: the name of their tree in git. */
+/** Returns the ETag of all saved files together: the git hash of their tree. */
 export const treeTag = (treeId: string | undefined): string => `"${treeId ?? emptyTree}"`;
 
-/** Condition of a caller that the file must meet before it is changed. */
+/** Precondition of a caller for the file's version before a change. */
 export interface Precondition {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;
@@ -37,7 +37,7 @@ export async function requireVersion(
   if (isOther || isSame) throw ApiError.of('precondition_failed', { path });
 }
 
-/** Throws `precondition_failed` when the saved files are not those that the caller has seen. */
+/** Throws `precondition_failed` when the saved files have changed since the caller read them. */
 export function requireTree(state: SavedState, expected: string): void {
   if (treeTag(state.files) !== expected)
     throw ApiError.of('precondition_failed', { path: 'The list of files' });

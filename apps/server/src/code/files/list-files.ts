@@ -6,7 +6,7 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import { fileTag, treeTag } from './file-version.ts';
 import { changeOf } from './read-files.ts';
 
-/** Lists all files in the order of their paths, with those that were deleted since the newest commit. */
+/** Lists all files, sorted by path, including those deleted since the newest commit. */
 export async function listProjectFiles(
   repository: GitObjects,
   state: SavedState,
@@ -29,7 +29,7 @@ export async function listProjectFiles(
   return { files, dirty: differences.size > 0, etag: treeTag(state.files) };
 }
 
-/** Lists all files of a commit in the order of their paths. */
+/** Lists all files of a commit, sorted by path. */
 export async function listCommitFiles(
   repository: GitObjects,
   tree: string | undefined,

@@ -17,7 +17,7 @@ afterAll(() => server.dispose());
 beforeEach(async () => {
   projectId = await server.createProject();
   await write('main.js', 'console.log(1)');
-  // Connects the host again. On a busy machine the server may have given it up.
+  // Reconnects the host, because the server may have dropped its connection on a busy machine.
   await host.cut();
   await host.connect();
 });

@@ -4,7 +4,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { findExcess, jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
 export const masksPath = 'masks.json';
-/** Size of a hundred masks with long texts, which the server reads in a millisecond. */
+/** Maximum size of the masks. Fits a hundred masks with long texts, which the server parses in a millisecond. */
 export const maxMasksBytes = 128 * 1024;
 
 const shape = Compile(ScreenMasks);
@@ -12,8 +12,8 @@ const example =
   '[{"viewId": "balance"}, {"packageName": "com.example.bank", "textContains": "IBAN"}, {"area": {"left": 0, "top": 0, "right": 1, "bottom": 0.1}}]';
 
 /**
- * Reads the project's masks of content that must not be seen. Throws `invalid_masks`, because unreadable masks would
- * hide nothing.
+ * Parses the project's masks, which hide sensitive screen content. Throws `invalid_masks`, because unreadable masks
+ * would hide nothing.
  */
 export function readMasks(text: string): ScreenMask[] {
   const problem = findMasksProblem(text);

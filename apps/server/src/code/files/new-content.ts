@@ -7,18 +7,21 @@ import type { NewObjects } from '../git/draft.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { StagedBody } from './large-body/stage-body.ts';
 
-/** Content that a caller wants a file to have: in memory, or in a file when it is large. */
+/** New content of a file: in memory, or in a staging file when it is large. */
 export interface NewContent {
   readonly sizeBytes: number;
   readText(): Promise<string>;
-  /** Returns the object's name. Large content stays in its file until the objects are stored. */
+  /**
+   * Adds the content to `objects` and returns its git hash. Large content stays in its file until the objects are
+   * stored.
+   */
   store(objects: NewObjects): Promise<string>;
 }
 
 /** Maximum size of content that is held in memory while it is stored. */
 const maxInMemoryBytes = 1024 * 1024;
 
-/** Content at `index` of a request. */
+/** Returns the content at `index` of a request. */
 export function contentOf(text: string, staged: StagedBody | undefined, index = 0): NewContent {
   const content = staged?.contents[index];
   if (content === undefined) return contentOfText(text);
@@ -56,11 +59,11 @@ function requireSize(sizeBytes: number): number {
   return sizeBytes;
 }
 
-/** Limit of a line in `.gitattributes`. Longer ones make git take the repository for damaged. */
+/** Length in bytes from which a line in `.gitattributes` makes git treat the repository as damaged. */
 const maxAttributeLine = 2048;
 const maxAttributeBytes = 1024 * 1024;
 
-/** Throws for content that a file at this path can't have. */
+/** Throws for content that is invalid for a file at this path. */
 export async function requireContent(path: string, content: NewContent): Promise<void> {
   if (path === settingsPath) await requireSettings(content);
   if (path === '.gitattributes' || path.endsWith('/.gitattributes')) await requireAttributes(content);

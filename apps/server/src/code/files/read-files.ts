@@ -9,12 +9,13 @@ import type { ProjectRepositories } from '../projects/repositories/project-repos
 import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
 
 /**
- * Maximum size of a file that becomes JSON in memory. Larger ones are streamed, so that no other request has to wait.
+ * Maximum size of a file that is converted to JSON in memory. Larger files are streamed, so that no other request has
+ * to wait.
  */
 const maxInMemoryBytes = 512 * 1024;
 
 interface FoundFile {
-  /** Name of its content in git. */
+  /** Git hash of the content. */
   id: string;
   sizeBytes: number;
 }
@@ -26,8 +27,8 @@ interface WantedFile {
 }
 
 /**
- * Finds a saved file. `commit`: in that commit instead. `tree`: in those files of a run instead. Throws
- * `file_not_found`, `commit_not_found` and `tree_not_kept`.
+ * Finds a saved file, or the file in `commit`, or the file in the run's tree `tree`. Throws `file_not_found`,
+ * `commit_not_found` and `tree_not_kept`.
  */
 export async function getFile(
   repositories: ProjectRepositories,
@@ -44,7 +45,10 @@ export async function getFile(
   return found;
 }
 
-/** Returns the tree if a run had it. Files that were saved but never ran are not for anyone to read. */
+/**
+ * Returns the tree if a run used it. Throws `tree_not_kept` otherwise, because files that were saved but never ran must
+ * not be readable.
+ */
 async function requireRunTree(
   repositories: ProjectRepositories,
   repository: GitObjects,
@@ -56,7 +60,7 @@ async function requireRunTree(
   return tree;
 }
 
-/** JSON of the reply, whole or in pieces. Throws `file_not_text`. */
+/** Returns the JSON of the reply, as a text or as a stream. Throws `file_not_text`. */
 export async function readFileReply(
   repositories: ProjectRepositories,
   projectId: string,
@@ -81,7 +85,7 @@ async function find(
   return undefined;
 }
 
-/** Reads the file twice, because a reply that has begun can't become an error. */
+/** Reads the file twice, first to validate it, because a reply that has begun can't become an error. */
 async function streamReply(
   repositories: ProjectRepositories,
   projectId: string,
@@ -102,7 +106,7 @@ async function* jsonPieces(path: string, content: AsyncIterable<string>): AsyncG
   yield '"}';
 }
 
-/** Throws a `TypeError` for bytes that are not UTF-8. */
+/** Streams the text of a blob. Throws a `TypeError` for bytes that are not UTF-8. */
 async function* streamText(
   repositories: ProjectRepositories,
   projectId: string,
@@ -126,7 +130,7 @@ async function* streamText(
   }
 }
 
-/** Finds the tree of a commit of the history. Throws `commit_not_found`. */
+/** Finds the tree of a commit in the history. Throws `commit_not_found`. */
 export async function treeOfCommit(
   repository: GitObjects,
   { head }: SavedState,

@@ -16,14 +16,14 @@ interface Renaming {
 
 interface Before {
   readonly files: ReadonlyMap<string, SizedFile>;
-  /** Version of all files together. */
+  /** ETag of all files together. */
   readonly etag: string;
 }
 
-/** Maximum size of code whose imports are rewritten. People do not write longer files. */
+/** Maximum size of a code file whose imports are rewritten. Hand-written files are smaller. */
 const maxCodeBytes = 1024 * 1024;
 
-/** Renames a file, and rewrites the imports of it in other files, all or nothing. `changed` are those other files. */
+/** Renames a file and rewrites its imports in other files, all or nothing. `changed` lists those other files. */
 export async function renameFile(
   projectServices: ProjectServices,
   renaming: Renaming,
@@ -53,7 +53,9 @@ const readBefore = (projectServices: ProjectServices, { projectId, from, to }: R
     return { files, etag: treeTag(state.files) };
   });
 
-/** Reads every file, by path. Files without code have an empty text. */
+/**
+ * Reads the text of every file, by path. The text is empty for files without code and for code above `maxCodeBytes`.
+ */
 async function readCode(
   { repositories }: ProjectServices,
   projectId: string,

@@ -20,7 +20,7 @@ export interface TreeChange {
 }
 
 interface CheckedChange extends TreeChange {
-  /** Version that the tree must have before the change. */
+  /** ETag that the tree must have before the change. */
   readonly expected: string;
 }
 
@@ -37,7 +37,7 @@ export interface NextTree {
   readonly totals: { files: number; bytes: number };
 }
 
-/** Saves all changes or none. Compiles the project as a whole. Durable when it resolves. */
+/** Saves all changes or none, and compiles the project as a whole. The change is durable when the promise resolves. */
 export async function replaceFiles(
   projectServices: ProjectServices,
   { expected, ...change }: CheckedChange,
@@ -55,7 +55,7 @@ export async function replaceFiles(
   const { outputs, warnings } = await compile(projectServices, change, next);
   const swap = async (draft: Draft, project: Change): Promise<void> => {
     const { state } = project;
-    // Requires the same tree again, because all checks so far belong to it.
+    // Requires the same tree again, because all checks so far apply to it only.
     requireTree(state, expected);
     const compiled = outputs === undefined ? state.compiled : storeCompiled(draft, outputs);
     project.save({ files: next.id, compiled, head: state.head });
@@ -65,7 +65,7 @@ export async function replaceFiles(
   return { etag: treeTag(next.id), warnings };
 }
 
-/** Throws for a change that no project takes, whatever its files are. */
+/** Throws for a change that is invalid regardless of the project's files. */
 export async function requireChange({ files, deleted }: TreeChange): Promise<void> {
   const seen = new Set<string>();
   for (const path of [...files.map((file) => file.path), ...deleted]) {
@@ -75,7 +75,7 @@ export async function requireChange({ files, deleted }: TreeChange): Promise<voi
   for (const { path, content } of files) await requireContent(path, content);
 }
 
-/** Builds the files of a state with a change, by the rules of single writes. Stores nothing in the repository. */
+/** Applies a change to the files of a state, by the rules of single writes. Stores nothing in the repository. */
 export async function buildNext(
   projectServices: Pick<ProjectServices, 'totals'>,
   { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
@@ -108,7 +108,7 @@ function growthOf(
   };
 }
 
-/** Lists all files after the change. Stores the new contents in `objects`. */
+/** Lists all files after the change. Adds the new contents to `objects`. */
 async function storeEntries(
   objects: NewObjects,
   { change, before }: { change: TreeChange; before: ReadonlyMap<string, SizedFile> },
@@ -137,7 +137,7 @@ async function requirePlaces(
     objects: NewObjects;
   },
 ): Promise<void> {
-  // Reserves the places of the files that will be compiled. Their content does not matter.
+  // Reserves the paths of the compiled files. Their content does not matter.
   const places = Array.from(entries, ([path, entry]) => [findCompiledPath(path), entry] as const);
   const known = places.filter((place): place is [string, TreeEntry] => place[0] !== undefined);
   const draft = new Draft(repository, new NewObjects(objects));
@@ -167,7 +167,7 @@ async function compile(
   return { outputs, warnings: await reviewFiles(projectServices, next, files) };
 }
 
-/** Files of a tree that is not stored. */
+/** Returns the files of a tree that is not stored yet. */
 export const filesOfNext = (
   { repositories }: Pick<ProjectServices, 'repositories'>,
   projectId: string,

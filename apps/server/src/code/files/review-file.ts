@@ -11,7 +11,7 @@ import { nothingFound, type Assistance } from '../compile/process/messages.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
 
-/** Maximum size of a reviewed file. Larger ones that are not compiled are data, and nobody waits for their review. */
+/** Maximum size of a reviewed file. Larger files that are not compiled are data, whose review is not worth the wait. */
 const maxReviewedBytes = 1024 * 1024;
 /** Maximum sizes of files that the service itself reads. */
 const maxBytes: Readonly<Record<string, number>> = {
@@ -19,10 +19,10 @@ const maxBytes: Readonly<Record<string, number>> = {
   [masksPath]: maxMasksBytes,
 };
 
-/** Error number of unusable settings, which stands for schemas and masks too, because the checker has none for them. */
+/** Error number for unusable settings. Schemas and masks use it too, because the checker has no number for them. */
 const unusable = 5024;
 
-/** Limit of files reviewed at once, because each review takes compiler time. */
+/** Maximum number of files reviewed at once, because each review takes compiler time. */
 export const maxReviewedFiles = 100;
 
 interface Reviewed {
@@ -31,7 +31,8 @@ interface Reviewed {
 }
 
 /**
- * Reviews many files in the same way, in the project after the change. Skips sources, which the compiler has checked.
+ * Reviews the changed files like `reviewFile`, in the project after the change. Skips sources, which the compiler has
+ * already checked.
  */
 export async function reviewFiles(
   projectServices: ProjectServices,
@@ -44,7 +45,7 @@ export async function reviewFiles(
   return [...warnings];
 }
 
-/** Lists the mistakes in a file that is not compiled, and in files that use it. */
+/** Lists the errors in a file that is not compiled, and in files that depend on it. */
 export async function reviewFile(
   { compiler, parameters }: ProjectServices,
   files: ProjectFiles,
@@ -87,9 +88,9 @@ export async function mayCompileOtherwise(
 }
 
 interface Findings {
-  /** Mistakes that would keep the file from being saved. */
+  /** Errors that would prevent saving the file. */
   errors: string[];
-  /** Mistakes with which the file would be saved all the same. */
+  /** Errors that would not prevent saving the file. */
   warnings: string[];
 }
 
@@ -99,7 +100,7 @@ interface Draft {
   content: NewContent;
 }
 
-/** Returns the messages that a write of this content would give. Changes nothing. */
+/** Returns the errors and warnings that writing this content would report. Changes nothing. */
 export async function checkFile(projectServices: ProjectServices, draft: Draft): Promise<Findings> {
   const { path, content } = draft;
   const files = await filesAround(projectServices, draft);
@@ -112,7 +113,7 @@ export async function checkFile(projectServices: ProjectServices, draft: Draft):
   return result.ok ? { errors: [], warnings: result.warnings } : { errors: result.errors, warnings: [] };
 }
 
-/** Describes the code that is, or could be, at a place of a file as it would be saved. */
+/** Describes the symbol, completions or references at a position of a file, as if the file were saved. */
 export async function assistFile(
   projectServices: ProjectServices,
   { position, of, ...draft }: Draft & PlaceInCode,
@@ -123,7 +124,7 @@ export async function assistFile(
   return projectServices.compiler.assist(files, { path, content: await content.readText(), position, of });
 }
 
-/** Saved files of the project. Throws when the draft could not be one of them. */
+/** Returns the saved files of the project. Throws when the draft could not be saved among them. */
 async function filesAround(
   projectServices: ProjectServices,
   { projectId, path, content }: Draft,

@@ -38,7 +38,10 @@ interface AssistRequest {
   body: { path: string; content: string; position: number };
 }
 
-/** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/{check,symbol,completions,references,rename}/:id` · `GET, PUT /automation/files/:id` */
+/**
+ * `PUT, GET, DELETE /automation/file/:id` · `POST /automation/{check,symbol,completions,references,rename}/:id` ·
+ * `GET, PUT /automation/files/:id`
+ */
 export async function addFileRoutes(
   app: FastifyInstance,
   { access, projectServices, confinement, limits }: FileRoutesOptions,
@@ -193,10 +196,10 @@ export async function addFileRoutes(
   });
 }
 
-/** Number of paths, and the first few of them. */
+/** Returns the number of paths and the first three. */
 const firstOf = (paths: readonly string[]): object => ({ count: paths.length, first: paths.slice(0, 3) });
 
-/** Deletes a file and its compiled file as one change. Durable when it resolves. */
+/** Deletes a file and its compiled file in one change. The change is durable when the promise resolves. */
 function deleteFile(
   projectServices: SharedServices,
   { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },

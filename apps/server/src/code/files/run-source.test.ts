@@ -43,7 +43,7 @@ it('is that of the code that ran, though it was changed since and never committe
   expect(await readAt(second, 'other.js')).toMatchObject({ status: 404, body: { code: 'file_not_found' } });
 });
 
-/** Counts the parts of the project's log. */
+/** Counts the packs of the project's log. */
 function countPacks(): unknown {
   const sqlite = new Sqlite(databaseFileOf(server.dataDir), { readonly: true });
   try {
@@ -64,7 +64,7 @@ it('is of trees that ran in this project, and of no other', async () => {
 
 it.runIf(isOneServer)('is kept when the files of the project are packed anew', async () => {
   const tree = await ran('console.log("kept");\n');
-  // Changes the project so often that its log is packed anew.
+  // Changes the project often enough that its log is repacked.
   for (let round = 0; round < 210; round += 1) await project.put('main.js', `console.log(${round});\n`);
   await expect.poll(countPacks).toBeLessThan(100);
   // Restarts the server without its cache, so that it has only stored data.

@@ -26,7 +26,7 @@ export async function searchFiles(
     maxBytes,
     timeoutMs: 20_000,
   }).catch((error: unknown) => {
-    // Git ends with exit code 1 when there is no match.
+    // Git exits with code 1 when nothing matches.
     if (error instanceof GitFailure && error.exitCode === 1) return { stdout: Buffer.alloc(0), isCut: false };
     throw error;
   });
@@ -34,7 +34,7 @@ export async function searchFiles(
   return { matches: found.slice(0, maxMatches), truncated: isCut || found.length > maxMatches };
 }
 
-/** Reads lines such as `tree:main.ts\0` `12\0` `const x = 1;`. */
+/** Parses lines such as `tree:main.ts\0` `12\0` `const x = 1;`. */
 function readMatches(output: string, treeId: string): Match[] {
   return output.split('\n').flatMap((row) => {
     const [place, line, ...rest] = row.split('\0');

@@ -18,11 +18,11 @@ export interface FileWrite {
 }
 
 interface Written {
-  /** Name of the new content in git. */
+  /** Git hash of the new content. */
   id: string;
   compiledPath: string;
   compiled: boolean;
-  /** Mistakes in files that use this one, and mistakes with which this file is saved all the same. */
+  /** Errors in files that depend on this one, and errors in this file that do not prevent saving it. */
   warnings: string[];
 }
 
@@ -32,12 +32,12 @@ interface Compiled {
   warnings: string[];
 }
 
-/** Saves a file and its compiled file as one change. Durable when it resolves. */
+/** Saves a file and its compiled file in one change. The change is durable when the promise resolves. */
 export async function writeFile(projectServices: ProjectServices, write: FileWrite): Promise<Written> {
   const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
-  // Compiles before the lock is taken, so that the slowest step does not block other writers. It compiles again only when
-  // another write has changed what the file is checked against.
+  // Compiles before the lock is taken, so that the slowest step does not block other writers. Compiles again under the
+  // lock only when another write has changed what the file is checked against.
   const seen = await projectServices.repositories.read(projectId, async (repository, state) => {
     await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
@@ -59,7 +59,7 @@ export async function writeFile(projectServices: ProjectServices, write: FileWri
   return projectServices.repositories.write(projectId, attempt, { objects });
 }
 
-/** Throws `compile_failed` for a source with a mistake. */
+/** Compiles a source, or reviews another file. Throws `compile_failed` for a source with an error. */
 async function compile(
   projectServices: ProjectServices,
   write: FileWrite,
@@ -79,7 +79,7 @@ async function compile(
 interface Saving {
   draft: Draft;
   change: Change;
-  /** Name of the new content in git. */
+  /** Git hash of the new content. */
   id: string;
   js: string | undefined;
 }

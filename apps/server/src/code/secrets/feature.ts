@@ -11,9 +11,9 @@ import { SecretGrants } from './secret-grants.ts';
 import { addSecretRoutes } from './routes.ts';
 
 interface Secrets {
-  /** Encrypts values that other features must not store in clear. */
+  /** Encrypts values that other features must not store in plain text. */
   readonly sealing: Sealing;
-  /** Values of a project's secrets, by name, for searches on this server. Throws `secrets_unavailable`. */
+  /** Returns the values of a project's secrets by name, for searches on this server. Throws `secrets_unavailable`. */
   readonly secretsOf: (projectId: string) => Promise<LaunchSecrets>;
   /** Grants secrets to hosts. */
   readonly grants: SecretGrants;

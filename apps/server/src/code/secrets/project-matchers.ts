@@ -11,13 +11,13 @@ interface Kept {
 }
 
 /**
- * Limit of cached values in UTF-16 units, each of which takes some 25 bytes. The least recently used projects make
- * room.
+ * Maximum total length of cached values in UTF-16 units, each of which takes about 25 bytes. The least recently used
+ * projects are evicted.
  */
 const maxKeptUnits = 4 * 1024 * 1024;
 const keptMs = 10 * minuteMs;
 
-/** Cache of matchers for the secrets of projects, each built once for the present secrets. */
+/** Cache of matchers for the secrets of projects. A matcher is rebuilt only when the secrets change. */
 export class ProjectMatchers {
   readonly #kept = new LRUCache<string, Kept>({
     maxSize: maxKeptUnits,
@@ -26,8 +26,7 @@ export class ProjectMatchers {
   });
 
   /**
-   * Returns the matcher of a project. `secrets`: its secrets as the database has them now. Yields to other work while
-   * it builds.
+   * Returns the matcher of a project. `secrets`: the project's current secrets. Yields to other work while building.
    */
   of(projectId: string, secrets: LaunchSecrets): Promise<SecretMatcher> {
     const values = Object.values(secrets);

@@ -10,10 +10,10 @@ interface Recipient {
 
 export type RecipientStore = ReturnType<typeof createRecipientStore>;
 
-/** Users whose hosts get the secrets of projects. */
+/** Creates the store of secret recipients: users whose hosts get the secrets of projects. */
 export function createRecipientStore(db: Db) {
   return {
-    /** Lists the users that the project names beside its owner and editors. */
+    /** Lists the recipients of a project, who get its secrets in addition to its owner and editors. */
     list: (projectId: string, afterUserId: string, limit: number): Promise<SecretRecipient[]> =>
       db
         .selectFrom('secret_recipient as recipient')
@@ -30,7 +30,7 @@ export function createRecipientStore(db: Db) {
       return row?.name;
     },
 
-    /** Adds a user. Returns when the user was added first. */
+    /** Adds a recipient. Returns the time when the user was first added. */
     put: ({ projectId, userId }: Recipient, now: number): Promise<number> =>
       change(db, async (transaction) => {
         const row = await transaction
@@ -46,7 +46,7 @@ export function createRecipientStore(db: Db) {
         return row.added_at;
       }),
 
-    /** Deletes a user. False when the project does not list the user. */
+    /** Deletes a recipient. False when the user is not a recipient of the project. */
     delete: ({ projectId, userId }: Recipient): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numDeletedRows } = await transaction
@@ -58,8 +58,8 @@ export function createRecipientStore(db: Db) {
       }),
 
     /**
-     * Lists the users who get the secrets of each project: owner and editors, who can read the values by code, and
-     * users that the project lists. Projects without secrets are missing.
+     * Lists the users whose hosts get the secrets of each project: the owner and editors, who can read the values by
+     * code, and the recipients. Omits projects without secrets.
      */
     async listReceivers(projectIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
       const withSecrets = db

@@ -24,7 +24,7 @@ export function addSecretRoutes(app: FastifyInstance, { access, store, sealing, 
   addRoute(app, secretRoutes.put, async ({ principal, params: { id, name }, body, auditEvent }) => {
     const project = await access.getProject(principal, id, editors);
     onProject(auditEvent, project, { secret: name });
-    // Refuses a value that would be typed as another one.
+    // Refuses a value with lone surrogates, because a phone would type a different text.
     if (!body.value.isWellFormed())
       throw ApiError.of('invalid_request', { problem: 'Field value must be valid Unicode' });
     const place = { project_id: project.id, name };

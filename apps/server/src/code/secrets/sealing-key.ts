@@ -6,7 +6,7 @@ const format = 'v1';
 
 /** Master key with the cipher key that is derived from it. */
 export class SealingKey {
-  /** ID that tells keys apart, and reveals nothing of the key. */
+  /** ID that distinguishes keys, and reveals nothing of the key. */
   readonly id: string;
   readonly #key: Buffer;
 
@@ -16,8 +16,8 @@ export class SealingKey {
   }
 
   /**
-   * Seals by AES-256-GCM with a random nonce. `place`: the place that the text belongs to. The text cannot be moved to
-   * another one.
+   * Encrypts a text with AES-256-GCM and a random nonce. `place` is authenticated data: the sealed text cannot be moved
+   * to another place.
    */
   seal(text: string, place: string): string {
     const nonce = randomBytes(nonceBytes);
@@ -27,7 +27,7 @@ export class SealingKey {
     return [format, this.id, Buffer.concat(sealed).toString('base64url')].join('.');
   }
 
-  /** Throws when the text was sealed by another key or for another place, or was changed. */
+  /** Decrypts a sealed text. Throws when it was sealed with another key or for another place, or was changed. */
   unseal(sealed: string, place: string): string {
     const bytes = Buffer.from(sealed.slice(sealed.lastIndexOf('.') + 1), 'base64url');
     const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, nonceBytes), {
@@ -40,5 +40,5 @@ export class SealingKey {
   }
 }
 
-/** ID of the key that has sealed a text. */
+/** Returns the ID of the key that sealed a text. */
 export const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? '';

@@ -5,32 +5,32 @@ import { errorCodeOf, ApiError } from '../../kernel/errors/api-error.ts';
 import { syncFolder } from '../../storage/blobs/synced-files.ts';
 import { keyIdOf, SealingKey } from './sealing-key.ts';
 
-/** Length of the key in the file, in bytes. */
+/** Length of a key in the file. */
 const masterBytes = 32;
 
-/** Store of the ID of the key that seals new values, the same for all servers of the database. */
+/** Store of the ID of the key that seals new values, shared by all servers of the database. */
 export interface SealingKeyStore {
-  /** Stores `id` unless there is one. Returns the stored one. */
+  /** Stores `id` unless an ID is stored already. Returns the stored ID. */
   claim(id: string): Promise<string>;
   replace(id: string): Promise<unknown>;
 }
 
 export interface SealedRow {
-  /** Place that the text belongs to, as it was sealed. */
+  /** Place for which the text was sealed. */
   readonly place: string;
   readonly sealed: string;
 }
 
-/** Column of sealed texts. */
+/** Database column of sealed texts. */
 export interface SealedColumn {
-  /** Lists some rows that other keys have sealed. */
+  /** Lists up to `limit` rows that were sealed with other keys. */
   listOfOtherKeys(keyId: string, limit: number): Promise<readonly SealedRow[]>;
   /** Replaces a sealed text. Does nothing when the row has changed. */
   replace(before: SealedRow, sealed: string): Promise<unknown>;
 }
 
 interface Options {
-  /** File with a line for each key, 64 hexadecimal digits. The first key seals new values. */
+  /** File with one key per line, 64 hexadecimal digits. The first key seals new values. */
   file: string;
   store: SealingKeyStore;
 }
@@ -38,8 +38,9 @@ interface Options {
 const rowsAtOnce = 100;
 
 /**
- * Encrypts values that must not be read from the database or a backup. The keys are in a file of its own, which is made
- * when the service stores its first secret. A server whose file lacks the key of the other servers refuses.
+ * Encrypts values that must not be readable in the database or a backup. The keys are in a separate file, which is
+ * created when the service stores its first secret. A server whose file lacks the key of the other servers throws
+ * `secrets_unavailable`.
  */
 export class Sealing {
   readonly #options: Options;
@@ -50,7 +51,7 @@ export class Sealing {
     this.#options = options;
   }
 
-  /** Registers a column. Its texts are sealed anew when the operator has put a new key first. */
+  /** Registers a column. Its texts are resealed after the operator has put a new key first in the file. */
   add(column: SealedColumn): void {
     this.#columns.push(column);
   }
@@ -73,7 +74,7 @@ export class Sealing {
     }
   }
 
-  /** Seals anew all values that earlier keys have sealed. Does nothing when there is no key. */
+  /** Reseals all values that earlier keys have sealed. Does nothing when there is no key. */
   async resealOld(): Promise<void> {
     const keys = await readKeys(this.#options.file);
     const [current] = keys;
@@ -109,7 +110,7 @@ export class Sealing {
     return [...keys];
   }
 
-  /** Makes the first key. The file is written before the database names its key. */
+  /** Creates the first key. The file is written before the database names the key. */
   async #makeKey(): Promise<SealingKey> {
     const { file, store } = this.#options;
     const master = randomBytes(masterBytes);
@@ -142,7 +143,7 @@ async function writeKey(file: string, master: Buffer): Promise<void> {
   }
 }
 
-/** Reads the keys. None when there is no file. */
+/** Reads the keys. Empty when there is no file. */
 async function readKeys(file: string): Promise<SealingKey[]> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (errorCodeOf(error) === 'ENOENT') return '';

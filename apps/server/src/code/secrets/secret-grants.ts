@@ -8,14 +8,13 @@ type SecretDevice = Pick<FleetDevice, 'id' | 'serial' | 'ownerId'>;
 
 interface Options {
   recipients: Pick<RecipientStore, 'listReceivers'>;
-  /** Values of a project's secrets, by name. Throws `secrets_unavailable`. */
+  /** Returns the values of a project's secrets by name. Throws `secrets_unavailable`. */
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
   nameOf: (userId: string) => string;
 }
 
 /**
- * The one way by which secrets reach hosts: those of the project's owner and editors, and of users that the project
- * lists.
+ * Grants secrets to hosts of the project's owner, its editors and its recipients. Secrets reach hosts in no other way.
  */
 export class SecretGrants {
   readonly #options: Options;
@@ -24,19 +23,22 @@ export class SecretGrants {
     this.#options = options;
   }
 
-  /** Users on whose hosts automations of the project may run. Undefined when it has no secrets, so any host will do. */
+  /**
+   * Returns the users on whose hosts the project's automations may run. Undefined for any host, if there are no
+   * secrets.
+   */
   async findReceivers(projectId: string): Promise<ReadonlySet<string> | undefined> {
     return (await this.listReceivers([projectId])).get(projectId);
   }
 
-  /** Lists these users by project. Projects without secrets are missing. */
+  /** Lists the users of `findReceivers` by project. Omits projects without secrets. */
   listReceivers(projectIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     return this.#options.recipients.listReceivers(projectIds);
   }
 
   /**
-   * Returns the values for the hosts of these phones. Throws `secrets_withheld`, with each phone when there are
-   * several.
+   * Returns the values for the hosts of these phones. Throws `secrets_withheld`, with an outcome per phone when there
+   * are several.
    */
   async grant(projectId: string, devices: readonly SecretDevice[]): Promise<LaunchSecrets> {
     const values = await this.#options.secretsOf(projectId);
@@ -47,7 +49,9 @@ export class SecretGrants {
     throw this.#withheld(projectId, devices, others);
   }
 
-  /** Returns the values for a host that has its run already. Returns none instead of refusing. */
+  /**
+   * Returns the values for a host that already has its run. Returns no values instead of throwing `secrets_withheld`.
+   */
   async grantOrNone(projectId: string, hostOwnerId: string): Promise<LaunchSecrets> {
     const receivers = await this.findReceivers(projectId);
     return receivers?.has(hostOwnerId) === true ? this.#options.secretsOf(projectId) : {};

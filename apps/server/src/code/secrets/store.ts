@@ -8,11 +8,11 @@ import type { SealedColumn, SealedRow, SealingKeyStore } from './sealing.ts';
 export type StoredSecret = Row<'project_secret'>;
 export type SecretStore = ReturnType<typeof createSecretStore>;
 
-/** Place of a sealed value. A value that is moved to another project or name cannot be read there. */
+/** Returns the place of a sealed value. A value that was moved to another project or name can't be unsealed. */
 export const placeOf = ({ project_id, name }: Pick<StoredSecret, 'project_id' | 'name'>): string =>
   `secret ${project_id} ${name}`;
 
-/** Secrets of projects, sealed. */
+/** Creates the store of the projects' sealed secrets. */
 export function createSecretStore(db: Db) {
   return {
     list: (projectId: string): Promise<StoredSecret[]> =>
@@ -23,7 +23,7 @@ export function createSecretStore(db: Db) {
         .orderBy('name')
         .execute(),
 
-    /** Stores a secret. Undefined, and nothing is stored, when the project has `max` secrets already. */
+    /** Stores a secret. Stores nothing and returns undefined when the project already has `max` other secrets. */
     put: (
       secret: Pick<StoredSecret, 'project_id' | 'name' | 'sealed'>,
       { max, now }: { max: number; now: number },
@@ -62,7 +62,7 @@ export function createSecretStore(db: Db) {
   };
 }
 
-/** Column of the sealed values, for a change of the key. */
+/** Returns the column of sealed values, for resealing with a new key. */
 export const sealedSecrets = (db: Db): SealedColumn => ({
   async listOfOtherKeys(keyId, limit) {
     const rows = await db

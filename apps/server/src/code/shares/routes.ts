@@ -10,7 +10,7 @@ import type { ReceivedShare, ReceivedShareStore } from './store.ts';
 interface Options {
   store: ReceivedShareStore;
   clock: Clock;
-  /** Accepts a share. False when it is gone, or has another role. */
+  /** Accepts a share. False when it no longer exists, or has another role. */
   accept: (share: ReceivedShare, acceptance: Acceptance) => Promise<boolean>;
 }
 

@@ -23,7 +23,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** Name of a share. A host's ID is its owner's choice, so two owners may share hosts of one ID. */
+/** Identifier of a share. Owners choose the IDs of their hosts, so two owners may share hosts with the same ID. */
 export interface ShareName {
   readonly kind: ShareKind;
   readonly id: string;
@@ -33,7 +33,7 @@ export interface ShareName {
 
 export type ReceivedShareStore = ReturnType<typeof createReceivedShareStore>;
 
-/** Phones, hosts and projects of others that are shared with users. */
+/** Creates the store of phones, hosts and projects that other users have shared with a user. */
 export function createReceivedShareStore(db: Db) {
   const received = (userId: string) => sql`SELECT received.*, owner.name AS owner_name FROM (
       SELECT share.kind || ' ' || share.target_id || ' ' || share.owner_id AS position, share.kind AS kind,
@@ -65,7 +65,7 @@ export function createReceivedShareStore(db: Db) {
       return rows;
     },
 
-    /** Finds the shares of a name. At most one, except for hosts. */
+    /** Finds the shares with a name. Returns at most one, except for hosts. */
     async find(userId: string, { kind, id, ownerId }: ShareName): Promise<ReceivedShare[]> {
       const ofOwner = ownerId === undefined ? sql`` : sql`AND received.owner_id = ${ownerId}`;
       const { rows } = await sql<ReceivedShare>`${received(userId)} WHERE received.kind = ${kind}

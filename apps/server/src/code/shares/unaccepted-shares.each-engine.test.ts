@@ -1,4 +1,4 @@
-/** Mallory shares phones and projects with Alice, who is not asked. */
+/** Mallory shares phones and projects with Alice without asking her. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';

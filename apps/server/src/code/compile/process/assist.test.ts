@@ -20,7 +20,7 @@ export const sides: { side: 'left' | 'right' } = { side: 'left' };`,
   'data.json': '{"price": 3}',
 };
 
-/** Asks at the cursor, which is `|` in the code. */
+/** Asks about the cursor position, marked by `|` in the code. */
 const ask = (code: string, of: PlaceInCode['of']): Promise<Assistance> => {
   const change = { path: 'main.ts', content: code.replace('|', ''), position: code.indexOf('|'), of };
   return compiler.assist(filesOf('shop', files), change);

@@ -18,11 +18,11 @@ import {
 
 import { nothingFound } from './messages.ts';
 
-/** Limit of a type or text, in UTF-16 units. Nobody reads longer ones in an editor. */
+/** Maximum length of a type or text, in UTF-16 units. Longer ones are unreadable in an editor. */
 const maxLength = 2_000;
 const maxSignatures = 10;
 const maxCompletions = 1_000;
-/** Number of completions that have a type and documentation too. */
+/** Number of completions that also have a type and documentation. */
 const maxDescribed = 100;
 
 const maxReferences = 1_000;
@@ -31,13 +31,13 @@ interface Place {
   readonly project: Project;
   readonly file: string;
   readonly position: number;
-  /** Removes from a text what is not for users, such as internal paths. */
+  /** Removes internal details, such as paths, from a text for users. */
   readonly show: (text: string) => string;
 }
 
 const shown = ({ show }: Place, text: string): string => show(text).slice(0, maxLength);
 
-/** Describes the name that the cursor is in or behind. */
+/** Describes the symbol at the cursor or directly before it. */
 export function describeSymbol(place: Place): CodeSymbol | null {
   const { file, position } = place;
   const { checker } = place.project;
@@ -78,11 +78,13 @@ function describeSignature(place: Place, signature: Signature): CodeSymbol['sign
   };
 }
 
-/** Removes `| undefined` from an optional parameter, because the question mark says it already. */
+/** Removes `| undefined` from an optional parameter, because the question mark already implies it. */
 const withoutUndefined = (parameter: string): string =>
   parameter.replace(/^(\w+\?: .*) \| undefined$/s, '$1');
 
-/** Lists completions at a place. Lists the globals where the checker has none of its own, such as for a name alone. */
+/**
+ * Lists completions at a place. Falls back to the globals where the checker can't complete, such as for a bare name.
+ */
 export function listCompletions(place: Place, globals: readonly string[]): CodeCompletion[] {
   const entries = readEntries(place);
   if (entries === undefined)
@@ -96,7 +98,10 @@ export function listCompletions(place: Place, globals: readonly string[]): CodeC
   }));
 }
 
-/** Returns undefined where this version of the checker throws, because it would have to search all modules. */
+/**
+ * Reads the checker's completions. Undefined where this version of the checker throws because it would have to search
+ * all modules.
+ */
 function readEntries({ project: { checker }, file, position }: Place) {
   try {
     return checker.getCompletionsAtPosition(file, position, { includeSymbol: true })?.entries ?? [];

@@ -22,22 +22,24 @@ export interface BundleSource {
   paths: ReadonlySet<string>;
   settings: ProjectSettings;
   read: (path: string) => Promise<string | null>;
-  /** Code to begin with; each import in it gives the file at `path`. Default: imports `main.ts` (or `main.js`). */
+  /**
+   * Entry code, whose imports all resolve to the file at `path`. Default: code that imports `main.ts` (or `main.js`).
+   */
   start?: { path: string; code: string };
 }
 
 const entryPaths = ['main.ts', 'main.tsx', 'main.mts', 'main.cts', 'main.js', 'main.mjs', 'main.cjs'];
-/** Imports the entry for its effects alone, so that the script does not keep its exports. */
+/** Imports the entry for its side effects only, so that the script does not keep its exports. */
 const wrapperCode = (entry: string): string => `import ${JSON.stringify(`./${entry}`)};`;
 const importable = /\.(?:[mc]?[jt]s|[jt]sx|json)$/;
 
 /**
- * Settings of direct code. They keep an unused import, which would be dropped like a type's: in direct code it is a
- * mistake too.
+ * Settings for direct code. They keep unused imports, which esbuild would otherwise drop like type imports, because
+ * direct code must not import anything and every import has to be reported.
  */
 const directSettings: ProjectSettings = { options: { verbatimModuleSyntax: true } };
 
-/** Bundles all that the entry file imports into one script. */
+/** Bundles the entry file and everything that it imports into one script. */
 export async function bundle(source: BundleSource): Promise<BundleResult> {
   const entry = source.start?.path ?? entryPaths.find((path) => source.paths.has(path));
   if (entry === undefined)
@@ -116,8 +118,8 @@ function resolveImport(
 const problem = (text: string): OnResolveResult => ({ errors: [{ text, detail: codes.noModule }] });
 
 /**
- * Blanks the bundler's stand-in for `require`, which does not exist here. Keeps the lines, so that those below do not
- * move.
+ * Blanks the bundler's `require` shim, because the sandbox has no `require`. Keeps the shim's line breaks, so that the
+ * lines below do not move.
  */
 const withoutRequire = (code: string): string =>
   code.replace(/^var __require = \/\* @__PURE__ \*\/[^]*?^\}\);$/m, (shim) => shim.replace(/[^\n]/g, ''));

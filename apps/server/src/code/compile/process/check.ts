@@ -8,9 +8,12 @@ import { listUsers, type Sources } from './import-graph.ts';
 import type { CheckedMessage, CheckMessage } from './messages.ts';
 import { inPlainWords } from './plain-words.ts';
 
-/** Error of a type that is exported again without the word `type`. The emitter can't know this from one file alone. */
+/**
+ * Error number for a type that is re-exported without the keyword `type`. The emitter can't detect this from a single
+ * file.
+ */
 const typeReexport = 1205;
-/** Time for checking the files that use a changed one. */
+/** Time budget for checking the files that depend on a changed one. */
 const usersTimeMs = 250;
 
 /** Checks and emits. Emitting runs in its own process while the checker blocks this one. */
@@ -46,7 +49,7 @@ interface Judgement {
   reexports: CheckerMessage[];
 }
 
-/** Lists the mistakes in one file, or in all files, as lines. */
+/** Lists the errors in one file, or in all files, as lines. */
 function judge(checker: Checker, message: CheckMessage, path: string | undefined): Judgement {
   const { root, settings } = message;
   const sources = checker.getSources(root);
@@ -58,7 +61,7 @@ function judge(checker: Checker, message: CheckMessage, path: string | undefined
   return { errors: diagnosticLines(withoutFollowUps(mistakes, sources), sources), wanted, reexports };
 }
 
-/** Whether to add the word `type` instead of reporting its lack. The options of a project can ask for the report. */
+/** Whether to add a missing keyword `type` instead of reporting it. A project's options can request the report. */
 const needsWords = ({ settings: { options } }: CheckMessage): boolean =>
   options['isolatedModules'] !== true && options['verbatimModuleSyntax'] !== true;
 
@@ -72,7 +75,7 @@ function withoutFollowUps(mistakes: readonly CheckerMessage[], sources: Sources)
   });
 }
 
-/** Checks the files that use the checked one, as many as the time allows. */
+/** Checks the files that depend on the checked one, as many as fit into `usersTimeMs`. */
 function judgeUsers(checker: Checker, message: CheckMessage): Pick<CheckedMessage, 'warnings' | 'wanted'> {
   const { root, path } = message;
   const found = { warnings: [] as string[], wanted: [] as string[] };
@@ -87,7 +90,7 @@ function judgeUsers(checker: Checker, message: CheckMessage): Pick<CheckedMessag
   return found;
 }
 
-/** Lists the syntax mistakes of a text as error lines. */
+/** Lists the syntax errors of a text as error lines. */
 export function syntaxLines(checker: Checker, path: string, text: string): string[] {
   return diagnosticLines(checker.checkSyntax(path, text), { has: () => true, findText: () => text });
 }
@@ -132,7 +135,9 @@ async function emitFiles(
   );
 }
 
-/** Turns `export { Shape }` into `export { type Shape }`, from the last place to the first so that offsets hold. */
+/**
+ * Turns `export { Shape }` into `export { type Shape }`, from the last place to the first so that offsets stay valid.
+ */
 const withTypeWords = (text: string, reexports: readonly CheckerMessage[]): string =>
   reexports
     .toSorted((one, other) => other.start - one.start)

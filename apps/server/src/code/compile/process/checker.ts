@@ -1,4 +1,4 @@
-// The compiler's API may change with any release, so no code outside this folder uses it.
+// The checker's API may change with any release, so no code outside this folder uses it.
 import { randomBytes } from 'node:crypto';
 import {
   API,
@@ -15,9 +15,9 @@ import { describeSymbol, listCompletions, findReferences } from './assist.ts';
 import type { Sources } from './import-graph.ts';
 import { createLibraryReader, findLibraryFolder, VirtualFiles, type FileContent } from './virtual-files.ts';
 
-/** One mistake. Offsets count UTF-16 units. */
+/** Error of the checker. Offsets are in UTF-16 units. */
 export interface CheckerMessage {
-  /** Path in the project. Undefined for a mistake that concerns no file of it. */
+  /** Path in the project. Undefined for an error outside the project's files. */
   path: string | undefined;
   start: number;
   end: number;
@@ -47,13 +47,13 @@ export class Checker {
   readonly #files: VirtualFiles;
   readonly #api: API;
   readonly #libraryFolder = findLibraryFolder();
-  /** Random part of paths, so that nobody can guess where another project or a generated file is. */
+  /** Random part of internal paths, so that code can't guess the paths of other projects or of generated files. */
   readonly #secret = randomBytes(16).toString('hex');
   readonly #projects = new Map<string, WarmProject>();
   readonly #agentTypes = `/t${this.#secret}/agent.d.ts`;
-  /** Changes, by absolute name, that the native checker is told at its next update. */
+  /** Pending file changes by absolute path, sent to the native checker at its next update. */
   readonly #pending = new Map<string, ChangeKind>();
-  /** Names that every file sees. */
+  /** Global names visible to every file. */
   readonly #globals: readonly string[];
   #closing: string[] = [];
   #snapshot: Snapshot | undefined;
@@ -65,7 +65,9 @@ export class Checker {
     this.#api = new API({ cwd: '/', fs: this.#files.callbacks });
   }
 
-  /** Takes changes of files. `root` names the project: one segment that nobody can guess, such as `/p5f…`. */
+  /**
+   * Applies file changes to a project. `root` identifies the project: one unguessable path segment, such as `/p5f…`.
+   */
   change(root: string, { set, removed }: FileChanges): void {
     const project = this.#warm(root);
     const files = this.#files.getProject(root);
@@ -88,8 +90,8 @@ export class Checker {
   }
 
   /**
-   * Lists the mistakes in one file, or in the whole project without `path`. `wanted` are files whose content it would
-   * have needed. The answer is worth nothing until they are there.
+   * Lists the errors in one file, or in the whole project without `path`. `wanted` lists files whose content the check
+   * needed but did not have. The result is invalid until those files are supplied.
    */
   check(root: string, options: object, path?: string): { messages: CheckerMessage[]; wanted: string[] } {
     const project = this.#warm(root);
@@ -107,7 +109,7 @@ export class Checker {
     };
   }
 
-  /** Describes the code that is, or could be, at a place. `wanted` as for a check. */
+  /** Describes the symbol, completions or references at a place. `wanted` works as in `check`. */
   assist({ root, settings, path, position, of }: AssistMessage): Omit<AssistedMessage, 'kind'> {
     const warm = this.#warm(root);
     this.#files.takeWanted();
@@ -123,7 +125,7 @@ export class Checker {
     return { ...found, wanted: this.#takeWanted(root) };
   }
 
-  /** Runs work on a project as the compiler has it. `root` begins the names of its files. */
+  /** Runs work on the compiler's view of a project. The names of the project's files begin with `root`. */
   look<Result>(
     { root, settings }: Pick<AssistMessage, 'root' | 'settings'>,
     work: (project: Project) => Result,
@@ -136,7 +138,7 @@ export class Checker {
     return wanted.map((name) => name.slice(root.length + 1));
   }
 
-  /** Lists the syntax mistakes of a text that belongs to no project. */
+  /** Lists the syntax errors of a text that belongs to no project. */
   checkSyntax(path: string, content: string): CheckerMessage[] {
     const root = `/s${this.#secret}`;
     this.change(root, { set: [[path, content]], removed: [] });
@@ -147,7 +149,7 @@ export class Checker {
     return messages;
   }
 
-  /** Lets a project cool down; its memory is free after the next check. */
+  /** Evicts a warm project. The next check frees its memory. */
   forget(root: string): void {
     const project = this.#projects.get(root);
     if (project === undefined) return;
@@ -191,8 +193,8 @@ export class Checker {
   }
 
   /**
-   * Writes one generated file that imports all sources. With the sources as roots, each answer would carry their whole
-   * list.
+   * Writes one generated file that imports all sources. If the sources themselves were roots, each reply of the checker
+   * would contain their whole list.
    */
   #writeRoots(root: string, project: WarmProject): void {
     if (!project.areRootsOutdated) return;
@@ -210,7 +212,7 @@ export class Checker {
     project.optionsText = text;
   }
 
-  /** Writes a generated file. References come first, because they have to stand before imports. */
+  /** Writes a generated file. References come first, because they must precede imports. */
   #writeFixed(name: string, lines: readonly string[]): void {
     const inOrder = [
       ...lines.filter((line) => line.startsWith('///')),
@@ -221,7 +223,10 @@ export class Checker {
     this.#note(name, isNew ? 'created' : 'changed');
   }
 
-  /** Notes a change. Between two updates a file has only one: a deleted file that came again counts as changed. */
+  /**
+   * Records a change for the next update. Merges changes of one file: a file that was deleted and created again counts
+   * as changed.
+   */
   #note(name: string, kind: ChangeKind): void {
     const before = this.#pending.get(name);
     if (before === 'created' && kind === 'deleted') this.#pending.delete(name);
@@ -281,17 +286,20 @@ export class Checker {
   }
 }
 
-/** Line that loads a file as a root. Refers to a declaration file, because it may be no module. */
+/**
+ * Returns the line that loads a file as a root. References a declaration file instead of importing it, because it may
+ * not be a module.
+ */
 function rootLine(path: string): string {
   if (!/\.d\.(?:[^./]+\.)?[mc]?ts$/.test(path)) return `import ${JSON.stringify(path)};`;
   return `/// <reference path=${path.includes('"') ? `'${path}'` : `"${path}"`} />`;
 }
 
-/** Message with the reasons behind it, in one line. */
+/** Joins a message and its chain of reasons into one line. */
 const explain = ({ text, messageChain }: Diagnostic): string =>
   [text, ...(messageChain ?? []).map(explain)].join(' ');
 
-/** Lists syntax mistakes, or mistakes in types when all of the code parses. */
+/** Lists syntax errors, or type errors when all of the code parses. */
 function listDiagnostics(program: Program, file: string | undefined): readonly Diagnostic[] {
   const syntactic = program.getSyntacticDiagnostics(file);
   const found = syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);

@@ -14,7 +14,7 @@ import { errorLine } from '../error-lines.ts';
 import { isRelative } from '../source-paths.ts';
 import type { ProjectSettings } from '../project-settings.ts';
 
-/** Error numbers of the checker for mistakes that the bundler reports without one. */
+/** Error numbers of the checker for errors that the bundler reports without a number. */
 export const codes = { syntax: 1005, noModule: 2307, noFile: 6053 };
 
 /** Namespace that esbuild puts before the names of the user's files. */
@@ -45,7 +45,9 @@ export type EmitResult = { ok: true; js: string } | { ok: false; errors: string[
 const emitTarget = 'es2024';
 
 const sourceEnding = /(\.[mc]?)tsx?$/;
-/** Matches an import that may name a source with its ending. It has to name the compiled file. */
+/**
+ * Matches an import that may name a source with its extension. The emitted code must name the compiled file instead.
+ */
 const namesSource = /\.[mc]?tsx?['"`]/;
 
 export function loaderOf(path: string): Loader {
@@ -55,7 +57,7 @@ export function loaderOf(path: string): Loader {
   return path.endsWith('.tsx') ? 'tsx' : 'ts';
 }
 
-/** Options of the project that change the emitted code. */
+/** Returns the project's options that change the emitted code. */
 function emitOptions({ options }: ProjectSettings): TsconfigRaw {
   const { experimentalDecorators, useDefineForClassFields, verbatimModuleSyntax } = options;
   const { jsxFactory, jsxFragmentFactory } = options;
@@ -71,7 +73,7 @@ function emitOptions({ options }: ProjectSettings): TsconfigRaw {
   };
 }
 
-/** Emits JavaScript of one source, with its source map inside. The map names the source as a file beside it. */
+/** Emits the JavaScript of one source with an inline source map. The map names the source as a sibling file. */
 export async function emit(path: string, content: string, settings: ProjectSettings): Promise<EmitResult> {
   const source: Source = { name: posix.basename(path), content, loader: loaderOf(path) };
   try {
@@ -83,7 +85,7 @@ export async function emit(path: string, content: string, settings: ProjectSetti
   }
 }
 
-/** Lists syntax mistakes in JavaScript and JSON. Other files have none. */
+/** Lists the syntax errors in a JavaScript, JSX or JSON file. Returns an empty list for other files. */
 export async function listPlainMistakes(path: string, content: string): Promise<string[]> {
   if (!/\.(?:[mc]?js|jsx|json)$/.test(path)) return [];
   try {

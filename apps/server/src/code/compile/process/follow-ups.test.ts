@@ -13,7 +13,7 @@ afterAll(() => compiler.close());
 const lines = (main: string, others: Record<string, string> = {}): Promise<string[]> =>
   linesOf(compiler.compileFile(filesOf('tests', others), { path: 'main.ts', content: main }));
 
-/** Code that becomes correct when `later.ts` arrives with the imported names. */
+/** Code that becomes correct once `later.ts` exists with the imported names. */
 const early = {
   'a class extends it':
     'import { Base } from "./later"; class Login extends Base { override run() { this.tap(); super.run(); } } new Login().tap();',

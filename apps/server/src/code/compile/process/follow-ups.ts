@@ -2,12 +2,15 @@ import type { CheckerMessage } from './checker.ts';
 import { listIncomplete, type Sources } from './import-graph.ts';
 
 const word = /(?<![.\w$])[A-Za-z_$][\w$]*|(['"`])\.\.?(?:\/[^'"`\n]*)?\1/g;
-/** Names that a statement declares: variables, functions, types, and parameters with a type or of an arrow. */
+/**
+ * Matches names that a statement declares: variables, functions, types, and parameters that have a type or belong to an
+ * arrow function.
+ */
 const declared =
   /\b(?:const|let|var|function|class|interface|type|enum|namespace)\s+([\w$]+)|([\w$]+)\s*\??:(?!:)|([\w$]+)\s*=>|\(([\w$,\s]+)\)\s*=>/g;
 const pattern = /\b(?:const|let|var)\s*([{[][^=]*[}\]])\s*(?::[^=]*)?(?:=|of\b)/;
 const imported = /^\s*(?:import|export)\b([^'"`]*)\bfrom\b/;
-/** Words by which a class uses what it inherits. */
+/** Keywords by which a class uses inherited members. */
 const inherited = ['this', 'super', 'override'];
 
 const wordsOf = (text: string): string[] => Array.from(text.matchAll(word), ([found]) => found);
@@ -31,14 +34,14 @@ function partsOf(statement: Statement): Parts {
   };
 }
 
-/** Words in the arguments of a call. A function that is not known yet may assert their types. */
+/** Lists the words in the arguments of a call. A function that is not known yet may assert their types. */
 function argumentsOf(text: string, callee: string): string[] {
   const name = callee.replaceAll('$', '\\$');
   const at = text.search(new RegExp(`(?<![.\\w$])${name}(?![\\w$])[\\w$.]*(?:<[^(]*>)?\\(`));
   return at === -1 ? [] : wordsOf(text.slice(at + callee.length));
 }
 
-/** Matches a condition. It may narrow the type of every name in it. */
+/** Matches a condition, which may narrow the type of every name in it. */
 const condition = /^\s*(?:else\s+)?(?:if|while|switch)\b|\?|&&|\|\|/;
 
 function narrowedBy({ statement: { text }, uses }: Parts, causes: readonly string[]): readonly string[] {
@@ -46,7 +49,7 @@ function narrowedBy({ statement: { text }, uses }: Parts, causes: readonly strin
   return causes.filter((cause) => /^[\w$]/.test(cause)).flatMap((cause) => argumentsOf(text, cause));
 }
 
-/** Lists all words that depend on files that are not there yet. */
+/** Lists all words that depend on files that do not exist yet. */
 function listDoubtful(parts: readonly Parts[], specifiers: readonly string[]): Set<string> {
   const own = new Set(parts.flatMap(({ declares }) => declares));
   const doubtful = new Set(specifiers.flatMap((path) => [`'${path}'`, `"${path}"`, `\`${path}\``]));
@@ -63,8 +66,8 @@ function listDoubtful(parts: readonly Parts[], specifiers: readonly string[]): S
 }
 
 /**
- * Creates a test for mistakes of `path` that may vanish once the files that it imports have arrived. These are mistakes
- * in statements that use, directly or through other names, anything from such a file.
+ * Creates a predicate for errors in `path` that may vanish once missing imported files exist. An error matches if its
+ * statement uses, directly or through other names, anything from such a file.
  */
 export function createFollowUpTest(sources: Sources, path: string): (message: CheckerMessage) => boolean {
   const specifiers = listIncomplete(sources, path);
@@ -77,11 +80,11 @@ export function createFollowUpTest(sources: Sources, path: string): (message: Ch
   };
 }
 
-/** A statement, the head of a block, or a member of a class or interface: roughly, without parsing. */
+/** Statement, head of a block, or member of a class or interface, found heuristically without parsing. */
 interface Statement {
   start: number;
   end: number;
-  /** Text of the statement without comments and the contents of strings. */
+  /** Text of the statement without comments and string contents. */
   text: string;
 }
 
@@ -92,10 +95,10 @@ const opensPart = /(?:[(=,:[?|&<]|\b(?:import|export|type|return|default|as|sati
 const goesOn = /^\s*(?:[.?:)\]},=&|+*/<>%^]|-|extends\b|implements\b|from\b)/;
 const isOpen = /(?:[=,([&|+*?:<.%^-]|=>|\b(?:extends|implements|return|import|export|from))\s*$/;
 
-/** Number of characters that decide the meaning of a brace or a line break. */
+/** Number of characters that are examined to determine the meaning of a brace or a line break. */
 const lookBack = 200;
 
-/** Splits code where statements begin and end. */
+/** Splits code into statements. */
 function splitStatements(source: string): Statement[] {
   const code = source.replace(notCode, (found) =>
     relativePath.test(found) || found.startsWith('`')

@@ -2,13 +2,13 @@ import { posix } from 'node:path';
 
 import { findImportedPath, findModule, findCompiledPath, isDeclaration } from '../source-paths.ts';
 
-/** Files of a project as far as they are known. */
+/** Known files of a project. */
 export interface Sources {
   readonly has: (path: string) => boolean;
   readonly findText: (path: string) => string | undefined;
 }
 
-/** Relative paths in imports, exports, references and declarations of modules. */
+/** Matches relative paths in imports, exports, references and module declarations. */
 const specifier = /\b(?:from|import|require|module|path\s*=)\s*(?:\(\s*)?(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
 
 /** Lists the specifiers of other files in `text`, as written there. */
@@ -17,7 +17,9 @@ const listSpecifiers = (text: string): string[] =>
 
 const declarations = ['', '.d.ts', '.d.mts', '.d.cts', '/index.d.ts'];
 
-/** Finds the file of the project that a specifier means. Undefined when there is none yet; null outside the project. */
+/**
+ * Finds the project file that a specifier resolves to. Undefined when it does not exist yet; null outside the project.
+ */
 function findTarget({ has }: Sources, importer: string, name: string): string | undefined | null {
   const target = findImportedPath(importer, name);
   if (target === undefined) return null;
@@ -30,7 +32,7 @@ function findTarget({ has }: Sources, importer: string, name: string): string | 
   );
 }
 
-/** Lists the specifiers of `path` that lead, directly or through other files, to a file that is not there yet. */
+/** Lists the specifiers of `path` that lead, directly or through other files, to a file that does not exist yet. */
 export function listIncomplete(sources: Sources, path: string): string[] {
   const known = new Map<string, boolean>();
   const isIncomplete = (importer: string, name: string): boolean => {
@@ -39,7 +41,7 @@ export function listIncomplete(sources: Sources, path: string): string[] {
     if (target === undefined) return true;
     const seen = known.get(target);
     if (seen !== undefined) return seen;
-    // Takes a file in an import cycle for complete until its own answer is known.
+    // Treats a file in an import cycle as complete until its own result is known.
     known.set(target, false);
     const found = namesOf(target).some((inner) => isIncomplete(target, inner));
     known.set(target, found);
@@ -50,8 +52,8 @@ export function listIncomplete(sources: Sources, path: string): string[] {
 }
 
 /**
- * Lists the files that use `path`, directly or through others, the nearest first. A declaration may concern every
- * source.
+ * Lists the files that depend on `path`, directly or through others, the nearest first. Lists all sources for a
+ * declaration file, which may affect every source.
  */
 export function listUsers(sources: Sources, paths: readonly string[], path: string): string[] {
   const code = paths.filter((file) => file !== path && findCompiledPath(file) !== undefined);
@@ -96,7 +98,8 @@ interface Named {
 }
 
 /**
- * Writes the new specifier. Keeps an ending where there was one, and names the folder where that stood for its index.
+ * Returns the new specifier. Keeps an extension if the old specifier had one. Names an index file by its folder, unless
+ * the old specifier ended with `index`.
  */
 function nameOf({ name, before, after, home }: Named): string {
   const relative = posix.relative(posix.dirname(home), after);

@@ -1,5 +1,5 @@
-// A compile process: one checker with warm projects, and the emitter. It leads a process group, so that it can be
-// killed with all that it started.
+// Compile process: one checker with warm projects, and the emitter. The process leads a process group, so that it can
+// be killed together with its children.
 import { subscribe } from 'node:diagnostics_channel';
 import { ChildProcess } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
@@ -25,14 +25,14 @@ subscribe('child_process', (message) => {
   if (typeof message !== 'object' || message === null || !('process' in message)) return;
   const { process: child } = message;
   if (!(child instanceof ChildProcess)) return;
-  // Ends the process, which can do nothing without the emitter or the checker.
+  // Ends this process, which is of no use without the emitter or the checker.
   child.once('exit', () => process.exit(1));
   children.push(child);
 });
 
 /**
- * Sends the IDs of this process and its children. Call it at once after a start, because the checker may block this
- * thread from then on.
+ * Sends the IDs of this process and its children. Call it right after the start of a child, because the checker may
+ * block this thread from then on.
  */
 function reportProcesses(): void {
   const started = children.flatMap(({ pid }) => pid ?? []);
@@ -47,7 +47,8 @@ const reads = new Map<string, (content: string | null) => void>();
 let take = (start: unknown): void => {
   if (!isToProcess(start) || start.kind !== 'start') throw new Error('The first message has to be "start"');
   let checker: Promise<Checker> | undefined;
-  // Starts the checker late: bundling needs none, and it takes ten times the memory of the rest and half of the start.
+  // Starts the checker lazily: bundling does not need it, and it takes ten times the memory of the rest and half of the
+  // startup time.
   const getChecker = (): Promise<Checker> => (checker ??= startChecker(start.agentTypes));
   take = (message) => {
     if (!isToProcess(message)) throw new Error('A message of unknown shape');
@@ -61,7 +62,7 @@ const channel = openServerChannel(
 );
 
 async function beginEmitter(): Promise<void> {
-  // Starts the emitter now instead of with its first work.
+  // Starts the emitter now instead of at its first use.
   await transform('');
   reportProcesses();
 }
@@ -109,9 +110,7 @@ const refused = (errors: string[]): CheckedMessage => ({
   warnings: [],
 });
 
-/**
- * Gives files to the checker, except the content of files that are nested too deeply. Answers to checks report those.
- */
+/** Passes files to the checker. Withholds the content of files that are nested too deeply; checks report those. */
 function takeFiles(checker: Checker, { root, set, removed }: FilesMessage): void {
   checker.change(root, {
     set: set.map(([path, content]) => [
@@ -144,7 +143,7 @@ async function bundleModules(
   const result = await bundle({ of, paths: new Set(paths), settings, read: readShallow });
   if (problems.length > 0) return { kind: 'bundled', errors: limitLines(problems), code: '', sourceMap: '' };
   if (result.ok) return { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap };
-  // Project files were checked when they were written. For direct code, the checker lists all syntax mistakes, because
+  // Project files were checked when they were written. For direct code, the checker lists all syntax errors, because
   // the bundler stops at the first one.
   const [path = ''] = paths;
   const lines = of === 'project' ? [] : syntaxLines(await getChecker(), path, (await read(path)) ?? '');

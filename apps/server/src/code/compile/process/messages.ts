@@ -9,7 +9,10 @@ const Settings = Type.Object({
 /** First message, with the declarations that every project sees. */
 const StartMessage = Type.Object({ kind: Type.Literal('start'), agentTypes: Type.String() });
 
-/** Changes of a project's files, sent before a check. A content of null says only that the file exists. */
+/**
+ * Changes of a project's files, sent before a check. A null content means that the file exists, without stating its
+ * content.
+ */
 const FilesMessage = Type.Object({
   kind: Type.Literal('files'),
   root: Type.String(),
@@ -17,7 +20,7 @@ const FilesMessage = Type.Object({
   removed: Type.Array(Type.String()),
 });
 
-/** Request to check one file, or all sources without `path`, and to emit what was checked. */
+/** Request to check one file, or all sources without `path`, and to emit the checked files. */
 const CheckMessage = Type.Object({
   kind: Type.Literal('check'),
   root: Type.String(),
@@ -25,7 +28,7 @@ const CheckMessage = Type.Object({
   path: Type.Optional(Type.String()),
 });
 
-/** Question about the code that is, or could be, at a place of a file. */
+/** Request for the symbol, completions or references at a position of a file. */
 const AssistMessage = Type.Object({
   kind: Type.Literal('assist'),
   root: Type.String(),
@@ -44,7 +47,7 @@ export const SignConditionJson = Type.Union([
   Type.Object({ by: Type.Literal('package'), packageName: name }),
 ]);
 
-/** Request to let code recognise a screen by each of the signs. */
+/** Request to change code, once per sign, so that it recognises a screen by the sign. */
 const AddSignsMessage = Type.Object({
   kind: Type.Literal('add signs'),
   root: Type.String(),
@@ -73,18 +76,18 @@ const BundleMessage = Type.Object({
   of: BundleKind,
   paths: Type.Array(Type.String()),
   settings: Settings,
-  /** Contents that the process need not ask for. */
+  /** Contents that the process does not have to request. */
   given: Type.Array(Type.Tuple([Type.String(), Type.String()])),
 });
 
-/** Answer to `read`. Null when there is no such file. */
+/** Reply to `read`. The content is null when there is no such file. */
 const ContentMessage = Type.Object({
   kind: Type.Literal('content'),
   path: Type.String(),
   content: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** Request to drop a project that is not needed warm any more. */
+/** Request to evict a warm project. */
 const ForgetMessage = Type.Object({ kind: Type.Literal('forget'), root: Type.String() });
 
 const ToProcess = Type.Union([
@@ -97,26 +100,28 @@ const ToProcess = Type.Union([
   ContentMessage,
   ForgetMessage,
 ]);
-/** Message of the server to a compile process. At most one `check`, `assist`, `add signs` or `bundle` is under way. */
+/**
+ * Message from the server to a compile process. At most one `check`, `assist`, `add signs` or `bundle` is in flight.
+ */
 export type ToProcess = Static<typeof ToProcess>;
 export type FilesMessage = Static<typeof FilesMessage>;
 export type CheckMessage = Static<typeof CheckMessage>;
 export type AssistMessage = Static<typeof AssistMessage>;
 export type BundleMessage = Static<typeof BundleMessage>;
 
-/** All processes that the memory limit counts, sent when another one has started. */
+/** IDs of all processes that count towards the memory limit, sent whenever another one has started. */
 const ProcessesMessage = Type.Object({
   kind: Type.Literal('processes'),
   processIds: Type.Array(Type.Integer()),
 });
 
-/** Answer to a check. With `wanted`, the server has to send those files and ask again. */
+/** Reply to a check. If `wanted` is not empty, the server must send those files and ask again. */
 const CheckedMessage = Type.Object({
   kind: Type.Literal('checked'),
   errors: Type.Array(Type.String()),
   outputs: Type.Array(Type.Tuple([Type.String(), Type.String()])),
   wanted: Type.Array(Type.String()),
-  /** Mistakes in other files that use the checked one. */
+  /** Errors in other files that depend on the checked one. */
   warnings: Type.Array(Type.String()),
 });
 
@@ -128,7 +133,7 @@ const AssistedMessage = Type.Object({
   wanted: Type.Array(Type.String()),
 });
 
-/** Changed files for each sign, or the reason why none changes. */
+/** Changed files per sign, or the reason why there are none. */
 const SignsAddedMessage = Type.Object({
   kind: Type.Literal('signs added'),
   fixes: Type.Array(
@@ -157,7 +162,7 @@ const FromProcess = Type.Union([
   BundledMessage,
   ReadMessage,
 ]);
-/** Message of a compile process to the server. */
+/** Message from a compile process to the server. */
 export type FromProcess = Static<typeof FromProcess>;
 export type CheckedMessage = Static<typeof CheckedMessage>;
 export type AssistedMessage = Static<typeof AssistedMessage>;
@@ -170,5 +175,5 @@ const fromProcess = Compile(FromProcess);
 export const isToProcess = (message: unknown): message is ToProcess => toProcess.Check(message);
 export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);
 
-/** Answer about a place in code. */
+/** Information about a place in code. */
 export type Assistance = Omit<AssistedMessage, 'kind' | 'wanted'>;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { findNestingProblem } from './nesting.ts';
 
-/** Depth well above every bound, for which a stack has no room. */
+/** Depth well above every limit, which would overflow the stack of a recursive function. */
 const many = 40_000;
 const around = (open: string, close: string, inner = '1'): string =>
   `${open.repeat(many)}${inner}${close.repeat(many)}`;

@@ -4,17 +4,17 @@ import { findExcess, jsonBounds } from '../../../http/requests/bodies/json-bound
 import { createPlaceFinder, errorLine } from '../error-lines.ts';
 import { isTypeScript } from '../source-paths.ts';
 
-/** Limit of brackets, templates and elements nested in each other. Minified code has about a hundred. */
+/** Maximum nesting depth of brackets, templates and elements. Minified code reaches about a hundred. */
 const maxDepth = 500;
-/** Limit of operators and statements nested without a bracket, such as `a ? b : c ? d : …` or `else if`. */
+/** Maximum number of operators and statements nested without brackets, such as `a ? b : c ? d : …` or `else if`. */
 const maxChain = 5000;
 /** Error number of the checker for types that are too complex. */
 const tooComplex = 2589;
 
 /**
- * Returns why a source is not given to the checker and the emitter, as an error line. Takes time in proportion to the
- * text. Without it, 40,000 levels of arrays, calls or choices take all of their 10 s of processor time before a line
- * without a place says so, 2.5 million end the process twice, and bundles let 40,000 pass on to phones.
+ * Returns an error line for a source that is nested too deeply for the checker and the emitter. Takes linear time.
+ * Without this check, 40,000 levels of arrays, calls or conditionals use up the 10 s of CPU time and end in an error
+ * without a place, 2.5 million levels crash the process twice, and bundles pass 40,000 levels on to phones.
  */
 export function findNestingProblem(path: string, text: string): string | undefined {
   if (path.endsWith('.json')) {
@@ -32,7 +32,7 @@ export function findNestingProblem(path: string, text: string): string | undefin
 export class TooDeepFiles {
   readonly #byRoot = new Map<string, Map<string, string>>();
 
-  /** Notes a file if it is nested too deeply, and returns whether it is. */
+  /** Records a file if it is nested too deeply. Returns whether it is. */
   note(root: string, path: string, text: string): boolean {
     this.drop(root, path);
     const problem = findNestingProblem(path, text);
@@ -61,7 +61,7 @@ export class TooDeepFiles {
 
 const isCode = (path: string): boolean => isTypeScript(path) || /\.(?:[mc]?js|jsx)$/.test(path);
 
-/** Set of letters as a table, because every character of every source is looked up. */
+/** Set of ASCII characters as a lookup table, because every character of every source is looked up. */
 class Letters {
   readonly #isOne = new Uint8Array(128);
 
@@ -78,7 +78,8 @@ const openers = new Letters('([{');
 const closers = new Letters(')]}');
 const quotes = new Letters('"\'');
 /**
- * Letters that may begin a template, a comment, an expression, an element or type arguments. Only tokens tell which.
+ * Characters that may begin a template, a comment, a regular expression, an element or type arguments. Only tokenising
+ * can distinguish them.
  */
 const ambiguous = new Letters('/`<');
 const operators = new Letters('?=!~+-*');
@@ -89,8 +90,7 @@ const words =
 const [newLine, slash, backslash] = [10, 47, 92];
 
 /**
- * Whether a source is short, or plain data, so that its tokens need not be read. Reading them takes a hundred times as
- * long.
+ * Whether a source is short or plain data, so that it need not be tokenised. Tokenising takes a hundred times as long.
  */
 function isShallow(text: string): boolean {
   let [depth, found] = [0, 0];
@@ -111,7 +111,7 @@ function isShallow(text: string): boolean {
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
-/** Finds the end of a quoted text. An open one ends with its line. */
+/** Finds the end of a quoted string. An unterminated string ends with its line. */
 function endOfText(text: string, from: number): number {
   const quote = text.charCodeAt(from);
   let at = from + 1;
@@ -122,7 +122,7 @@ function endOfText(text: string, from: number): number {
   return at;
 }
 
-/** Finds the end of a comment. Undefined where none begins. */
+/** Finds the end of a comment. Undefined when no comment begins there. */
 function endOfComment(text: string, from: number): number | undefined {
   const end = text.startsWith('//', from) ? '\n' : text.startsWith('/*', from) ? '*/' : undefined;
   if (end === undefined) return undefined;
@@ -130,7 +130,7 @@ function endOfComment(text: string, from: number): number | undefined {
   return found === -1 ? text.length : found + end.length - 1;
 }
 
-/** Whether a text has too little to be nested too deeply. */
+/** Whether a text has too few brackets, operators and keywords to be nested too deeply. */
 function isShort(text: string): boolean {
   let count = 0;
   for (let at = 0; at < text.length && count <= maxDepth; at += 1) {
@@ -159,15 +159,15 @@ interface Level {
   readonly isHead: boolean;
 }
 
-/** Statements that have another one as their body. */
+/** Keywords of statements whose body is another statement. */
 const heads = new Set(['if', 'for', 'while', 'with']);
-/** Words before an operand, which may be on the next line. */
+/** Words that precede an operand, which may be on the next line. */
 const prefixWords = new Set(
   'if else for while do with typeof void delete new await yield keyof infer readonly unique asserts'.split(
     ' ',
   ),
 );
-/** Words that continue the code before them, which may be on the line before. */
+/** Words that continue the preceding code, which may be on the previous line. */
 const joiningWords = new Set('else catch finally in of instanceof as satisfies is extends'.split(' '));
 const prefixes = new Set(['!', '~', '+', '-', '++', '--']);
 const assignment = /^(?:=|\*\*|.*[^=!<>]=|<<=|>>=|>>>=)$/;
@@ -175,19 +175,19 @@ const assignment = /^(?:=|\*\*|.*[^=!<>]=|<<=|>>=|>>>=)$/;
 const isOperator = (value: string, isPrefix: boolean): boolean =>
   value === '?' || value === '=>' || (prefixes.has(value) ? isPrefix : assignment.test(value));
 
-/** Follows the tokens of a source. */
+/** Tracks the nesting depth through the tokens of a source. */
 class Nesting {
   #levels: Level[] = [{ chain: 0, angles: 0, isHead: false }];
   #elements = 0;
   #before = '';
   #last: AnyToken['type'] | undefined;
   #value = '';
-  /** Whether the tokens before form a whole operand. A new line after one begins a new statement. */
+  /** Whether the preceding tokens form a complete operand. A new line after an operand begins a new statement. */
   #endsOperand = false;
   #hasEnded = false;
   #isNewLine = false;
 
-  /** Takes a token. Returns the problem when the code is too deep there. */
+  /** Processes a token. Returns the problem when the code is nested too deeply there. */
   take(token: AnyToken): string | undefined {
     if (token.type === 'WhiteSpace' || token.type.endsWith('Comment')) return undefined;
     if (token.type === 'LineTerminatorSequence') {
@@ -248,7 +248,7 @@ class Nesting {
 
   #countWord(value: string): void {
     const isName = this.#value === '.' || this.#value === '?.';
-    // Takes `void` after these for a type.
+    // Treats `void` after these as a type.
     const isType = value === 'void' && [':', '=>', '|'].includes(this.#value);
     const isPrefix = prefixWords.has(value) && !isName && !isType;
     if (isPrefix) this.#top().chain += 1;

@@ -6,18 +6,19 @@ import type { Sources } from './import-graph.ts';
 /** Error numbers: cannot find a module · its side effects · a JSON module · a module of Node. */
 const importCodes = new Set([2307, 2882, 2732, 2591]);
 
-/** Error numbers: cannot find a file that is referred to · the same without an ending. */
+/** Error numbers: cannot find a referenced file · the same without an extension. */
 const referenceCodes = new Set([6053, 6231]);
 
-/** Error numbers of names and members that a newer library has, with the advice to change the project's "lib". */
+/** Error numbers for names and members of newer libraries, whose messages advise changing the project's "lib". */
 const newerCodes = new Set([2550, 2583, 2585]);
 
-/** Error numbers of names of Node, of browsers and of test runners, with the advice to install their types. */
+/** Error numbers for names of Node, browsers and test runners, whose messages advise installing their types. */
 const foreignNameCodes = new Set([2580, 2581, 2582, 2584, 2591, 2592, 2593]);
 
 /**
- * Rewords the checker's messages about imports that lead nowhere and about names of other runtimes. Undefined when it
- * is no mistake yet, because the file may still arrive. Other messages stay as they are.
+ * Rewords the checker's messages about unresolved imports and about names of other runtimes. Returns undefined for an
+ * import whose file may still be written, and for a name in a `typeof` check of the runtime. Leaves other messages
+ * unchanged.
  */
 export function inPlainWords(message: CheckerMessage, sources: Sources): CheckerMessage | undefined {
   const text = message.path === undefined ? undefined : sources.findText(message.path);
@@ -31,7 +32,10 @@ export function inPlainWords(message: CheckerMessage, sources: Sources): Checker
     : { ...message, text: withHint(message, text ?? '') };
 }
 
-/** Whether the name is in `typeof window === 'undefined'`, by which code for several runtimes detects where it runs. */
+/**
+ * Whether the name is part of a check such as `typeof window === 'undefined'`, by which portable code detects its
+ * runtime.
+ */
 function asksWhetherThere({ text, start, end }: CheckerMessage, source: string): boolean {
   return (
     text.startsWith('Cannot find name ') &&
@@ -43,7 +47,7 @@ function asksWhetherThere({ text, start, end }: CheckerMessage, source: string):
 const missingName =
   /^(?:Cannot find (?:name|namespace) )?'([\w$]+)'(?: only refers to a type, but is being used as a value here)?$/;
 
-/** Adds what to use instead of a name from browsers, Node or other tools. */
+/** Adds a hint about what to use instead of a name from browsers, Node or other tools. */
 function withHint(message: CheckerMessage, source: string): string {
   const [said = ''] = message.text.split(/\.? (?=Do you need to |Try changing |Did you mean |Consider )/);
   const sentence = said.replace(/\.$/, '');
@@ -52,7 +56,7 @@ function withHint(message: CheckerMessage, source: string): string {
   if (hint !== undefined) return `${sentence}: ${hint}.`;
   if (foreignNameCodes.has(message.code))
     return `${sentence}. Automations run neither in Node nor in a browser.`;
-  // Names the engine, because it decides about libraries, whatever a project says.
+  // Names the engine, because the engine decides which libraries exist, whatever the project's "lib" lists.
   return newerCodes.has(message.code)
     ? `${sentence}: the engine of the sandbox does not have it.`
     : message.text;
@@ -77,7 +81,7 @@ function judgeImport(
   return has(path) && findModule(path, has) === path ? message : undefined;
 }
 
-/** Message about the import of a package, to follow its name. */
+/** Returns the message about importing a package, to be appended to the package's name. */
 export function foreignText(specifier: string): string {
   const hint = hintOfModule(specifier);
   const instead =

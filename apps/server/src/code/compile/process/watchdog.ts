@@ -1,4 +1,4 @@
-// Thread of its own, because the checker may block the main thread for ever, and would outlive a killed server.
+// Runs in its own thread, because the checker may block the main thread forever and would then outlive a killed server.
 import { workerData } from 'node:worker_threads';
 
 const parent: unknown = workerData;

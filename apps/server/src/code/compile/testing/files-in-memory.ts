@@ -6,7 +6,7 @@ import type { ProjectFiles } from '../project-mirror.ts';
 
 const hash = (text: string): string => createHash('sha1').update(text).digest('hex');
 
-/** Files of a project in memory. */
+/** Creates a project's files in memory. */
 export function filesOf(projectId: string, contents: Record<string, string>): ProjectFiles {
   const ids = new Map(Object.entries(contents).map(([path, text]) => [path, hash(text)]));
   return {
@@ -17,7 +17,7 @@ export function filesOf(projectId: string, contents: Record<string, string>): Pr
   };
 }
 
-/** Creates a compiler as the server has it, with the options of the test. */
+/** Creates a compiler like the server's, with the test's options. */
 export async function createTestCompiler(
   options: Partial<Parameters<typeof createCompiler>[0]> = {},
 ): Promise<Compiler> {
@@ -34,7 +34,7 @@ export async function createTestCompiler(
   });
 }
 
-/** Error lines of a compilation. Empty when it is correct. */
+/** Returns the error lines of a compilation. Empty when it succeeds. */
 export async function linesOf(
   result: Promise<{ ok: true } | { ok: false; errors: string[] }>,
 ): Promise<string[]> {

@@ -6,7 +6,7 @@ interface Running {
   readonly command: string;
 }
 
-/** IDs of the compile processes that the starter of `parent` started. Default: of this test process. */
+/** Lists the IDs of the compile processes that `parent` (default: this test process) or its starter started. */
 function listProcesses(parent = process.pid): number[] {
   const all = listAll();
   const starters = all.filter((one) => one.parent === parent && one.command.includes('--starter'));
@@ -17,7 +17,8 @@ function listProcesses(parent = process.pid): number[] {
 }
 
 /**
- * Lists processes that are started from now on, because the compiler of the test servers lives as long as its worker.
+ * Creates a function that lists only processes started after this call, because the test servers' compiler lives as
+ * long as its worker.
  */
 export function listProcessesFromNow(): typeof listProcesses {
   const before = new Set(listProcesses());

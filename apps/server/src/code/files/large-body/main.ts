@@ -7,18 +7,19 @@ import { maxPathBytes } from '../file-path.ts';
 import type { BodyAnswer, StagedText } from './answer.ts';
 
 /*
- * Process of its own: `node main.ts <body> <folder>` reads the JSON in <body> and writes the text of each field
- * `content`, at the top or in `files`, to <folder>/content-<number>. Hundreds of megabytes of JSON would block the
- * server for seconds, and hostile JSON (an array of a hundred million numbers) would end the process that reads it.
+ * Separate process: `node main.ts <body> <folder>` reads the JSON in <body> and writes the text of each `content`
+ * field, at the top level or in `files`, to <folder>/content-<number>. In the server, hundreds of megabytes of JSON
+ * would block the event loop for seconds, and hostile JSON (an array of a hundred million numbers) would crash the
+ * process.
  */
 
 const [bodyFile = '', folder = ''] = process.argv.slice(2);
 const contents: StagedText[] = [];
 
-/** One more than the limit of a path, so that the server sees that it is too long. */
+/** One more than the maximum path length, so that the server notices a path that is too long. */
 const maxPathLength = maxPathBytes + 1;
 
-/** Shortens a value to what an error about a wrong type needs. */
+/** Reduces a value to what an error about a wrong type needs. */
 function sketch(value: unknown, maxLength = 10_000): unknown {
   if (typeof value === 'string') return value.slice(0, maxLength);
   if (Array.isArray(value)) return [];
@@ -28,7 +29,7 @@ function sketch(value: unknown, maxLength = 10_000): unknown {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Fields of a file, whose content goes to a file of its own. */
+/** Writes the content of a file to its own staging file, and returns the file's fields. */
 async function stageFile(fields: unknown): Promise<unknown> {
   if (!isObject(fields)) return sketch(fields);
   const content: unknown = Reflect.get(fields, 'content');
@@ -40,7 +41,7 @@ async function stageFile(fields: unknown): Promise<unknown> {
   return { path, content: '' };
 }
 
-/** Keeps one item more than a project may have, so that the server sees that there are too many. */
+/** Keeps one item more than the maximum number of project files, so that the server notices a list that is too long. */
 const sketchList = (list: unknown): unknown =>
   Array.isArray(list) ? list.slice(0, maxProjectFiles + 1) : sketch(list);
 

@@ -19,25 +19,25 @@ import type { Limits } from '../../../kernel/limits/limits.ts';
 const answerSchema = Compile(BodyAnswer);
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
 const timeoutMs = 60_000;
-/** Heap for a text of two bytes a character, its source, and the buffer that it is read from. */
+/** Heap for a text with two bytes per character, its JSON source, and the buffer that it is read from. */
 const maxHeapMb = 1500;
 
-/** Memory for the heap, and beside it the body and its text. */
+/** Data segment limit: the heap, plus the body and its text. */
 const maxDataBytes = (maxHeapMb + 1500) * 1024 * 1024;
 
-/** Maximum size of a file, larger than any endpoint takes. */
+/** Maximum size of a written file. Larger than any endpoint accepts. */
 const maxBodyBytes = 1024 * 1024 * 1024;
 
-/** Maximum size of an answer: ten thousand paths of written files, and as many of deleted ones. */
+/** Maximum size of a reply: ten thousand paths of written files, and as many of deleted files. */
 const maxAnswerBytes = 32 * 1024 * 1024;
 
 interface StagedContent extends StagedText {
   readonly file: string;
 }
 
-/** Body whose contents are in files, which go with the end of the request. */
+/** Body whose contents are staged in files. The end of the request removes these files. */
 export interface StagedBody {
-  /** Fields of the body, with an empty text in the place of each `content`. */
+  /** Fields of the body. An empty text replaces each `content`. */
   readonly fields: unknown;
   /** Contents in the order of the body. */
   readonly contents: readonly StagedContent[];
@@ -47,12 +47,13 @@ export interface StagedBody {
 export interface BodyStaging {
   readonly stagingFolder: string;
   readonly confinement: Confinement;
-  /** Queue that limits concurrent reads: each takes up to a gigabyte of memory for a second. */
+  /** Queue that limits concurrent reads. Reading a body takes up to a gigabyte of memory for a second. */
   readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Stages a large JSON body outside the server's memory and event loop. Throws the errors of the error table for bodies.
+ * Stages a large JSON body outside the server's memory and event loop. Throws `body_too_large`, `malformed_json` and
+ * `request_timeout`.
  */
 async function stageBody(
   body: Readable | AsyncIterable<Buffer>,
@@ -74,7 +75,7 @@ async function stageBody(
   }
 }
 
-/** Minimum rate. A slower sender holds a place that other requests wait for. */
+/** Minimum upload rate. A slower sender would occupy a slot that other requests wait for. */
 const minBytesPerSecond = 16 * 1024;
 const graceSeconds = 20;
 
@@ -93,7 +94,8 @@ const limited = (limit: number) =>
   };
 
 /**
- * Option that gives OpenSSL an empty configuration. It fails when it may not read its own, and nothing here needs one.
+ * Node option that gives OpenSSL an empty configuration. OpenSSL fails when it may not read its own configuration, and
+ * nothing here needs one.
  */
 const withoutOpenSslFile = '--openssl-config=/dev/null';
 
@@ -129,10 +131,10 @@ async function readBody(
   return answer;
 }
 
-/** Maximum size of a body that the server reads in its own process, in about ten milliseconds. */
+/** Maximum size of a body that the server parses in its own process, which takes about ten milliseconds. */
 const maxInProcessBytes = maxJsonBytes;
 
-/** Bodies whose contents are in files, by request. */
+/** Staged bodies by request. */
 const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
 
 export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);
@@ -165,7 +167,7 @@ export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...stagi
   });
 }
 
-/** Reads the whole body if it is small. Otherwise returns a stream of all of it. */
+/** Reads the whole body if it is small. Otherwise returns a stream of the whole body. */
 async function readSmall(
   payload: IncomingMessage,
 ): Promise<{ small: Buffer; rest: AsyncIterable<Buffer> | undefined }> {

@@ -31,23 +31,23 @@ import type { Project } from 'typescript/unstable/sync';
 import { CodeNames, type Detector, keyOf, nameOf, parameterName, unwrapped } from './code-names.ts';
 import { indentAt, inLines, insertBefore, type Insertion, insertLast } from './code-insertions.ts';
 
-/** Screen that the code is to recognise from now on. */
+/** Screen that the changed code must recognise. */
 export interface Addition {
   name: string;
   kind: 'state' | 'dialog';
   sign: readonly SignCondition[];
   /** Button that closes a dialog. */
   button: SignCondition | null;
-  /** State that the code takes the screens for so far, or empty. */
+  /** State that the code currently assigns to the screens, or empty. */
   claimedBy: string;
-  /** Stage on whose way the screens were met. */
+  /** Next stage of the runs that met the screens. */
   stage: string;
 }
 
-/** Limit of type names that stand for other types. Some stand for themselves. */
+/** Maximum number of type aliases to follow. Some aliases refer to themselves. */
 const maxAliases = 5;
 
-/** Reason why there is no place for an addition: a sentence for the caller. */
+/** Error when there is no place for an addition. The message is a sentence for the caller. */
 export class NoPlace extends Error {}
 
 interface Code {
@@ -109,7 +109,7 @@ class PlaceFinder {
     this.#addition = addition;
   }
 
-  /** Adds to `states` of `runStages`, or to the function that stands there. */
+  /** Adds to `states` of `runStages`, whether it is an object or a function. */
   inPlan(call: CallExpression): Insertion[] {
     const plan = this.#planOf(call);
     const states = this.#names.propertyOf(plan, 'states');
@@ -148,7 +148,7 @@ class PlaceFinder {
     return [insertLast(list.getSourceFile(), list.elements, entry) ?? first, ...more];
   }
 
-  /** Adds to the code that the state of stored screens comes from. */
+  /** Adds to the code that determines the state of stored screens. */
   inStored(calls: readonly CallExpression[]): Insertion[] {
     for (const call of calls) {
       const [screen, , state] = call.arguments;
@@ -204,7 +204,8 @@ class PlaceFinder {
   }
 
   /**
-   * Adds the last question of `a ? b : c ? d : e`, or the first one when the code takes the screens for another state.
+   * Adds the last condition of `a ? b : c ? d : e`, or the first one when the code currently assigns the screens to
+   * another state.
    */
   #chainFor(chain: ConditionalExpression, screen: string, type: TypeNode | undefined): Insertion[] {
     let end: Expression = chain.whenFalse;
@@ -226,7 +227,7 @@ class PlaceFinder {
     return `'${this.#addition.name}'`;
   }
 
-  /** Writes the name like another value of its kind, with the declarations that it needs. */
+  /** Writes the name in the form of a sibling value. Adds the declarations that the name needs. */
   #valueAs(sibling: Expression, type: TypeNode | undefined): [string, ...Insertion[]] {
     if (isPropertyAccessExpression(sibling)) return this.#nameAs(sibling);
     if (isStringLiteral(sibling) || isNoSubstitutionTemplateLiteral(sibling))
@@ -246,7 +247,7 @@ class PlaceFinder {
     return [value, ...added];
   }
 
-  /** Adds a member to an enum, or to an object that stands for one. Undefined when it is neither. */
+  /** Adds a member to an enum, or to an object that is used as one. Undefined when the declaration is neither. */
   #addMember(owner: Node): Insertion[] | undefined {
     const { name } = this.#addition;
     if (isEnumDeclaration(owner)) {
@@ -262,7 +263,7 @@ class PlaceFinder {
     return present(insertLast(table.getSourceFile(), table.properties, `${name}: '${name}'`));
   }
 
-  /** Adds the name to a type: an enum, or a union of texts. Types of other kinds stay as they are. */
+  /** Adds the name to a type: an enum, or a union of string literals. Leaves other types unchanged. */
   #extendType(type: TypeNode, depth = 0): Insertion[] {
     if (isUnionTypeNode(type)) return this.#extendUnion(type, type.types);
     if (isLiteralTypeNode(type)) return this.#extendUnion(type, [type]);
@@ -297,7 +298,7 @@ const present = (insertion: Insertion | undefined): Insertion[] | undefined =>
 
 const find = (button: SignCondition): string => writeSignTest([button], 'screen');
 
-/** Finds the name of the first dialog. */
+/** Finds the expression of a dialog's name. */
 function nameInFirst(dialog: Node | undefined): Node | undefined {
   if (dialog === undefined || !isObjectLiteralExpression(dialog)) return undefined;
   for (const one of dialog.properties)

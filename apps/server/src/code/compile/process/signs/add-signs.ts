@@ -9,12 +9,15 @@ import type { AddSignsMessage, SignsAddedMessage } from '../messages.ts';
 
 type Fix = SignsAddedMessage['fixes'][number];
 
-/** Maximum length of a searched file. Longer files are not written by hand, and travel with each sign. */
+/**
+ * Maximum length of a searched file, in UTF-16 units. Longer files are not written by hand, and each sign's reply would
+ * contain them.
+ */
 const maxFileLength = 200_000;
 
 /**
- * Returns the project's changed files for each of the signs, or why it has no place or would not compile. Changes no
- * file.
+ * Returns the changed files per sign, or the reason why the sign has no place or the change would not compile. Leaves
+ * the project's files unchanged.
  */
 export function addSigns(checker: Checker, message: AddSignsMessage): SignsAddedMessage {
   const { name, as: kind, signs, button, claimedBy, stage } = message;
@@ -71,13 +74,13 @@ interface Mistakes {
   wanted: string[];
 }
 
-/** Mistakes of the whole project, without their places, which move. */
+/** Lists the errors of the whole project without their places, because insertions move them. */
 function mistakes(checker: Checker, { root, settings }: AddSignsMessage): Mistakes {
   const { messages, wanted } = checker.check(root, settings.options);
   return { lines: new Set(messages.map(({ path, text }) => `${path}: ${text}`)), wanted };
 }
 
-/** Finds a mistake that the changed files would add. Puts the files back. */
+/** Finds an error that the changed files would add. Restores the files afterwards. */
 function newMistake(
   checker: Checker,
   message: AddSignsMessage,

@@ -25,10 +25,10 @@ import {
 } from 'typescript/unstable/ast';
 import { type Project, SymbolFlags } from 'typescript/unstable/sync';
 
-/** Limit of names that stand for other names. Some stand for themselves. */
+/** Maximum number of names to follow. Some names refer to themselves. */
 const maxDepth = 5;
 
-/** Function that tells what a screen is, in any syntax. */
+/** Function that recognises screens, in any syntax. */
 export interface Detector {
   parameters: readonly Node[];
   type: TypeNode | undefined;
@@ -58,7 +58,7 @@ export class CodeNames {
     return declared !== undefined && isVariableDeclaration(declared) ? declared.initializer : undefined;
   }
 
-  /** Value of an expression, through names that stand for it. */
+  /** Returns the value of an expression, following the names that refer to it. */
   valueOf(expression: Expression, depth = 0): Expression | undefined {
     const inner = unwrapped(expression);
     if (!isIdentifier(inner)) return inner;
@@ -67,13 +67,13 @@ export class CodeNames {
     return declared.initializer && this.valueOf(declared.initializer, depth + 1);
   }
 
-  /** Object literal, in place or where its name is declared. */
+  /** Returns the object literal of an expression, inline or at the declaration of its name. */
   objectOf(expression: Expression): ObjectLiteralExpression | undefined {
     const value = this.valueOf(expression);
     return value !== undefined && isObjectLiteralExpression(value) ? value : undefined;
   }
 
-  /** Function of the project, through names and arrow functions that only call it. */
+  /** Returns the function of an expression, following names and arrow functions that only call it. */
   functionOf(expression: Expression, depth = 0): Detector | undefined {
     const inner = unwrapped(expression);
     const declared =
@@ -106,11 +106,11 @@ export class CodeNames {
   }
 }
 
-/** Word of an identifier, or the one after the last dot, or empty. */
+/** Returns the name of an identifier, or the name after the last dot of a property access, or an empty text. */
 export const nameOf = (node: Node): string =>
   isPropertyAccessExpression(node) ? node.name.text : isIdentifier(node) ? node.text : '';
 
-/** Name of a property or a member: its word, its text, or the last part of `[State.Home]`. */
+/** Returns the name of a property or member: its identifier, its string, or the last part of `[State.Home]`. */
 export function keyOf(property: Node): string {
   const isNamed =
     isPropertyAssignment(property) ||
