@@ -4,12 +4,12 @@ interface Options extends KnownOwners {
   captures: Captures;
 }
 
-/** SQLite takes 32,766 values a statement. */
+/** Number of record IDs per query. SQLite allows 32,766 values per statement. */
 const idsPerQuestion = 1000;
 
 /**
- * Deletes captures of no record and no run. A process leaves one when it is killed between keeping a capture and noting
- * it while the record is deleted.
+ * Deletes orphaned captures: those of no record and no run. A process leaves one behind when it is killed after storing
+ * a capture and before noting it, while the record is deleted.
  */
 export class CaptureCleaner {
   readonly #options: Options;
@@ -19,7 +19,7 @@ export class CaptureCleaner {
     this.#options = options;
   }
 
-  /** Looks through one part of the captures. */
+  /** Cleans the next of the `partCount` parts of the captures. */
   async cleanNextPart(): Promise<void> {
     const { captures, listKnown } = this.#options;
     const recordIds = await captures.listRecords(this.#part);

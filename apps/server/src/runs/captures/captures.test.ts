@@ -37,7 +37,7 @@ async function startAll(settings: Record<string, string> = {}, dataDir?: string,
 }
 type All = Awaited<ReturnType<typeof startAll>>;
 
-/** Server for the tests that do not change its settings or its clock, and do not restart it. */
+/** Server shared by the tests that neither change its settings or its clock nor restart it. */
 let standard: All;
 beforeAll(async () => {
   standard = await startAll({}, undefined, afterThisFile);
@@ -87,7 +87,7 @@ const incoming = async (server: TestServer): Promise<string[]> => {
   return (await Promise.all(folders.map((folder) => readdir(folder)))).flat();
 };
 
-/** The address of a capture at one of the servers. */
+/** Returns the URL of a capture at one of the servers. */
 async function reachableUrlOf(server: TestServer, place: Place): Promise<string> {
   const { pathname, search } = new URL(await urlOf(server, place));
   return `${server.url}${pathname}${search}`;
@@ -222,7 +222,7 @@ describe('a capture', () => {
   });
 });
 
-/** `status`: 0 when there is no answer. */
+/** Starts an upload. `status` resolves with 0 when no reply comes. */
 function startUpload(url: string, place: Place, headers: Record<string, string>) {
   const { promise, resolve } = Promise.withResolvers<number>();
   const sending = request(`${url}${pathOf(place)}`, {
@@ -326,7 +326,7 @@ describe('captures whose record is gone', () => {
     await put(all.server, place, tree);
     const url = await reachableUrlOf(all.server, place);
     const folder = path.join(all.server.dataDir, 'captures', place.recordId.slice(-2), place.recordId);
-    // Several servers have them in S3.
+    // Several servers store captures in S3.
     expect(await readdir(folder).catch(() => [])).toEqual(isOnServers ? [] : [`${place.screenId}.tree.zst`]);
     await announce(all);
     await expect.poll(async () => (await fetch(url)).status).toBe(404);
@@ -443,7 +443,7 @@ describe('a disk that is full', () => {
       };
       cleanUps.push(() => unmount().then(() => rm(dataDir, { recursive: true, force: true })));
       const all = await startAll({}, dataDir);
-      // Before the test server deletes its folder.
+      // Runs before the test server deletes its folder.
       cleanUps.push(unmount);
       const place = { ...(await announce(all)), kind: 'screenshot' as const };
       const api = createApiCaller(all.server.urls[0] ?? '', adminToken);

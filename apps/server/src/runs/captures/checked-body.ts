@@ -5,13 +5,13 @@ import { JsonCheck } from './json-check.ts';
 
 interface ContentCheck {
   push(chunk: Uint8Array): void;
-  /** Throws when something is missing. */
+  /** Throws when the content is incomplete. */
   end(): void;
 }
 
-/** Start of image, and the first byte of the segment that follows (ISO/IEC 10918-1, annex B). */
+/** JPEG start of image, and the first byte of the segment that follows (ISO/IEC 10918-1, annex B). */
 const jpegStart = [0xff, 0xd8, 0xff];
-/** A box of type `ftyp`, of any size (ISO/IEC 14496-12, 4.3). */
+/** MP4 box of type `ftyp`, of any size (ISO/IEC 14496-12, 4.3). */
 const mp4Start = [undefined, undefined, undefined, undefined, ...Buffer.from('ftyp')];
 
 /** Checks the magic bytes of a format. The rest is left to the program that shows the file. */
@@ -35,7 +35,7 @@ class StartCheck implements ContentCheck {
   }
 }
 
-/** Takes any bytes. */
+/** Accepts any bytes. */
 const noCheck: ContentCheck = { push: () => undefined, end: () => undefined };
 
 const newChecks: Readonly<Record<BlobKind, () => ContentCheck>> = {
@@ -66,7 +66,7 @@ function checked(kind: BlobKind, step: () => void): void {
 
 export const tooLarge = (kind: BlobKind): ApiError => ApiError.of('body_too_large', { limit: limitOf(kind) });
 
-/** Passes a body on, and throws as soon as it is not of its kind. */
+/** Passes a body through. Throws as soon as it exceeds its size limit or its content is not of `kind`. */
 export async function* checkedBody(
   body: AsyncIterable<Uint8Array>,
   kind: BlobKind,

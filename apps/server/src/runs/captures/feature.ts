@@ -12,7 +12,7 @@ import { SignedUrls } from './signed-urls.ts';
 import { addCaptureRoutes } from './routes.ts';
 import { minuteMs } from '../../kernel/durations.ts';
 
-/** Notes of the records about a capture. */
+/** Bookkeeping of the records about a capture. */
 export type CaptureNotes = Omit<UploadNotes<CaptureKey<CaptureKind>>, 'notExpected'>;
 
 export interface CaptureFiles {
@@ -20,7 +20,10 @@ export interface CaptureFiles {
   readonly urls: SignedUrls;
 }
 
-/** `base`: public base of capture URLs, without a slash at its end. Throws when the folder of the captures can't be used. */
+/**
+ * Opens the captures. `base` is the public base of capture URLs, without a trailing slash. Throws when the capture
+ * folder can't be used.
+ */
 export async function openCaptures(context: Context, base: () => string): Promise<CaptureFiles> {
   const { bucket, clock, database, dataDir, faults } = context;
   const missing = (): Error => ApiError.of('capture_not_found', {});
@@ -31,7 +34,7 @@ export async function openCaptures(context: Context, base: () => string): Promis
 }
 
 interface CaptureDependencies extends CaptureFiles {
-  /** Notes of the records about captures. */
+  /** Bookkeeping of the records about captures. */
   notes: CaptureNotes & KnownOwners;
   figures: RecordFigures;
 }

@@ -1,6 +1,6 @@
 import { jsonBounds } from '../../http/requests/bodies/json-bounds.ts';
 
-/** Maximum length of a number. Longer numbers are refused. */
+/** Maximum length of a number or keyword, in characters. Longer tokens are refused. */
 const maxTokenLength = 400;
 
 const token = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
@@ -9,7 +9,10 @@ const isSpace = (char: string): boolean => char === ' ' || char === '\n' || char
 /** Kind of token that may come next, outside of a string. */
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | 'colon' | 'comma' | 'end';
 
-/** Checks that a text is one JSON object (RFC 8259), chunk by chunk, so that a large one stops nobody else. */
+/**
+ * Checks that a text is one JSON object (RFC 8259). Reads it in chunks, so that a large document does not block the
+ * event loop.
+ */
 export class JsonCheck {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   readonly #closers: ('}' | ']')[] = [];
@@ -19,12 +22,12 @@ export class JsonCheck {
   #escape: string | undefined;
   #token = '';
 
-  /** Throws a `SyntaxError` or a `TypeError` (no UTF-8) at the first mistake. */
+  /** Checks the next chunk. Throws a `SyntaxError`, or a `TypeError` for invalid UTF-8, at the first mistake. */
   push(chunk: Uint8Array): void {
     for (const char of this.#decoder.decode(chunk, { stream: true })) this.#take(char);
   }
 
-  /** Throws when the text is cut short. */
+  /** Ends the check. Throws when the text is truncated. */
   end(): void {
     for (const char of this.#decoder.decode()) this.#take(char);
     if (this.#expected !== 'end' || this.#escape !== undefined) fail();

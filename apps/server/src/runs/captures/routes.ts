@@ -47,8 +47,8 @@ interface Described {
 }
 
 /**
- * Describes a capture for browsers. It shows a phone's screen, and its tree holds texts of an app: neither may do
- * anything in a browser.
+ * Sets the reply headers of a capture. A capture shows a phone's screen, and its tree holds texts of an app: a browser
+ * must execute neither.
  */
 function describeCapture(reply: FastifyReply, { key, capture, leftSeconds }: Described): FastifyReply {
   return reply.headers({
@@ -59,7 +59,7 @@ function describeCapture(reply: FastifyReply, { key, capture, leftSeconds }: Des
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    // The console may be served from elsewhere. The URL itself is the permission: there are no cookies to protect.
+    // The console may be served from another origin. The signed URL is the permission: there are no cookies to protect.
     'access-control-allow-origin': '*',
     'access-control-expose-headers': 'content-length, content-range, etag',
     'cross-origin-resource-policy': 'cross-origin',

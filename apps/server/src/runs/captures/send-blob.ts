@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StoredBlob } from '../../storage/blobs/blob-store.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 
-/** Sends a blob, or the part that the request asks for, or 304 when the caller has it already. Closes the blob. */
+/** Sends a blob, the byte range that the request asks for, or 304 when the caller has it cached. Closes the blob. */
 export async function sendBlob(
   blob: StoredBlob,
   { headers }: FastifyRequest,
@@ -44,8 +44,8 @@ interface ByteRange {
 }
 
 /**
- * The part that a `Range` header asks for (RFC 9110, section 14). `whole`: there is no such header, or it is one that
- * may be ignored: malformed, of other units, of several parts. `unsatisfiable`: the part lies outside.
+ * Parses a `Range` header (RFC 9110, section 14). `whole`: the header is missing, or may be ignored because it is
+ * malformed, in other units or of several ranges. `unsatisfiable`: the range lies outside the blob.
  */
 export function parseRange(
   header: string | undefined,

@@ -41,7 +41,7 @@ describe.skipIf(!canBeSeveral || !isS3Here)('two servers with one bucket', () =>
   const putTree = (server: TestServer, report: RecordReport): Promise<ApiReply> =>
     server.api('PUT', placeOf(report, 'tree'), { raw: tree, contentType: 'application/json' });
 
-  /** Reads the trees that each server serves, at the addresses that each of them gives. */
+  /** Reads the tree from each server, at the URL that each of them returns. */
   async function servedTrees({ record_id }: RecordReport): Promise<string[]> {
     const served: string[] = [];
     for (const server of [one, other]) {

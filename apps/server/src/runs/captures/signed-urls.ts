@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock.ts';
 interface Options {
   key: Buffer;
   clock: Clock;
-  /** Public base of the URLs, without a slash at its end. */
+  /** Public base of the URLs, without a trailing slash. */
   base: () => string;
 }
 
@@ -17,12 +17,12 @@ interface Signature {
   signature: string;
 }
 
-/** Minimum validity of a URL: a day. */
+/** Minimum validity of a URL, in seconds: a day. */
 const validSeconds = 24 * 60 * 60;
-/** Period in which a capture keeps its URL, so that a browser's cache finds it again. */
+/** Period in which a capture keeps its URL, in seconds, so that browsers can cache it. */
 const stableSeconds = 6 * 60 * 60;
 
-/** Makes and checks URLs at which a browser can read one capture for some time, without a header. */
+/** Signs and verifies temporary URLs of single captures, which a browser can read without an `Authorization` header. */
 export class SignedUrls {
   readonly #options: Options;
 
@@ -42,11 +42,13 @@ export class SignedUrls {
     return `${base()}${path}?expires=${expires}&signature=${signature}`;
   }
 
-  /** Throws `capture_url_invalid` or `capture_url_expired`. Returns for how many seconds the URL still works. */
+  /**
+   * Verifies a URL. Returns its remaining validity in seconds. Throws `capture_url_invalid` or `capture_url_expired`.
+   */
   check(key: CaptureKey, { expires, signature }: Signature): number {
     const expected = Buffer.from(this.#sign(key, expires));
     const given = Buffer.from(signature);
-    // Compares the texts, not their bytes: several texts of base64 stand for the same bytes.
+    // Compares the texts, not the decoded bytes: several base64 texts decode to the same bytes.
     if (given.byteLength !== expected.byteLength || !timingSafeEqual(given, expected))
       throw ApiError.of('capture_url_invalid', {});
     const leftSeconds = Math.floor(Number(expires) - this.#options.clock.now() / 1000);

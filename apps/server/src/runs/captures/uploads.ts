@@ -15,15 +15,15 @@ import {
 } from './captures.ts';
 import { checkedBody, tooLarge } from './checked-body.ts';
 
-/** State of a capture, or of a file or a part of the film of a run, before its body comes. */
+/** State of a capture, run file or film part before its body is uploaded. */
 export type Expectation = 'unknown' | 'expected' | 'stored';
 
 export interface UploadNotes<Key extends CaptureKey> {
-  /** Tells whether the body is wanted of the host that has this token. */
+  /** Returns whether the body is expected from the host that has the caller's token. */
   expectationOf: (caller: HostCaller, key: Key) => Promise<Expectation>;
-  /** Notes that the body is stored. False: nobody expects it any more. */
+  /** Records that the body is stored. Returns false when the body is no longer expected. */
   noteStored: (key: Key, sizeBytes: number) => Promise<boolean>;
-  /** Error for a host whose body is not wanted. */
+  /** Creates the error for a host whose body is not expected. */
   notExpected: (key: Key) => ApiError;
 }
 
@@ -35,22 +35,22 @@ interface Options<Key extends CaptureKey> extends UploadNotes<Key> {
 
 const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId} ${screenId} ${kind}`;
 
-/** Takes in the uploads of hosts: captures that they have announced, and files and films of their runs. */
+/** Receives the uploads of hosts: captures that they announced, and files and films of their runs. */
 export class Uploads<Key extends CaptureKey> {
   readonly #options: Options<Key>;
-  /** Steps that keep bodies, by body. */
+  /** Serializes the steps that keep a body, per body. */
   readonly #steps = new SerialQueues();
 
   constructor(options: Options<Key>) {
     this.#options = options;
   }
 
-  /** Takes in a body. It is read only when it is wanted; a stored one stays as it is. */
+  /** Receives a body. The body is read only when it is expected; a stored one is not replaced. */
   async take(caller: HostCaller, key: Key, body: AsyncIterable<Uint8Array>): Promise<void> {
     const expectation = await this.#options.expectationOf(caller, key);
     if (expectation === 'unknown') throw this.#options.notExpected(key);
     if (expectation === 'stored') return;
-    // Users whose quota is used up are refused before the body is read.
+    // Users with an exhausted quota are refused before the body is read.
     (await this.#keepRoom(caller, 1))();
     const received = await this.#receive(key, body);
     await this.#steps.run(nameOf(key), () => this.#keep(caller, key, received));
@@ -75,14 +75,14 @@ export class Uploads<Key extends CaptureKey> {
     } finally {
       release();
     }
-    // Another server has stored it at the same time: a host that was cut off sends it again elsewhere.
+    // Another server may have stored it concurrently: a host that was cut off repeats the upload at another server.
     if ((await expectationOf(caller, key)) === 'stored') return;
     // The record or run was deleted meanwhile, and its blobs perhaps before this one was kept.
     await captures.deleteRecord(key.recordId);
     throw notExpected(key);
   }
 
-  /** Reserves room for the body; undefined when it is stored already. A body that may not be kept is discarded. */
+  /** Reserves quota for the body; undefined when it is already stored. Discards the body unless it may be kept. */
   async #permit(caller: HostCaller, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
     const { expectationOf, notExpected } = this.#options;
     let release: (() => void) | undefined;
@@ -97,8 +97,8 @@ export class Uploads<Key extends CaptureKey> {
   }
 
   /**
-   * Reserves room in the user's quota. Rejects when there is none. Call the result when the body is noted, or will not
-   * be.
+   * Reserves room in the user's quota. Rejects when the quota is exhausted. Call the returned function when the body is
+   * recorded, or never will be.
    */
   #keepRoom({ userId }: HostCaller, sizeBytes: number): Promise<() => void> {
     return this.#options.limits.keepRoom('capture_bytes', userId, sizeBytes);
@@ -123,7 +123,7 @@ interface UploadRoute<Contract extends RouteContract> {
   take: (request: RouteRequest<Contract>, body: AsyncIterable<Uint8Array>) => Promise<void>;
 }
 
-/** Serves an endpoint whose body is not JSON. Such bodies are let through here and nowhere else. */
+/** Serves an endpoint whose body is not JSON. No other routes accept such bodies. */
 export async function addUploadRoute<Contract extends RouteContract>(
   app: FastifyInstance,
   contract: Contract,
@@ -134,7 +134,7 @@ export async function addUploadRoute<Contract extends RouteContract>(
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     addRawRoute(scope, contract, async (request, reply) => {
       requireHeaders(request.raw, kindOf(request));
-      // A refusal must reach the host, so its socket stays open.
+      // The socket stays open, so that a refusal reaches the host.
       await take(request, request.raw.raw.iterator({ destroyOnReturn: false }));
       return reply.send({ success: true });
     });

@@ -15,7 +15,7 @@ const typeNames = [
   'replay',
 ] as const satisfies readonly ServiceEvent['type'][];
 
-/** An event on its way to those who follow: ready to be written, with what they filter by. */
+/** A serialized event for subscribers, with the fields that they filter by. */
 const FeedEvent = Type.Object({
   type: Type.Enum([...typeNames]),
   userId: Type.String(),
@@ -34,7 +34,7 @@ const validator = Compile(FeedEvent);
 const subjectOf = (userId: string): string => `events.${userId}`;
 const topic = 'followed';
 const announceEveryMs = 5000;
-/** Time after its last announcement for which a server counts as followed. */
+/** Time for which a server counts as followed after its last announcement, in ms. */
 const followedMs = 3 * announceEveryMs;
 
 interface Options {
@@ -46,14 +46,14 @@ interface Options {
 }
 
 /**
- * Hands events to the users who follow, at whatever server. Each server makes events of what happens at it, while
- * somebody follows at any of them. A listener must not throw.
+ * Delivers events to subscribed users at all servers. Each server creates events for its own changes, while any server
+ * has a subscriber. Listeners must not throw.
  */
 export class EventBus {
   readonly #options: Options;
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #gapListeners = new Set<() => void>();
-  /** Time until which other servers have somebody who follows, by server. */
+  /** Expiry of the announcements of other servers with subscribers, by node ID. */
   readonly #followers = new Map<string, number>();
   readonly #ends: (() => unknown)[];
 
@@ -71,7 +71,7 @@ export class EventBus {
     ];
   }
 
-  /** False when an event would reach nobody. */
+  /** Whether any server has subscribers. When false, an event would reach no one. */
   get isFollowed(): boolean {
     return this.#listeners.size > 0 || this.#isFollowedElsewhere();
   }

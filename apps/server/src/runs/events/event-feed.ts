@@ -10,10 +10,10 @@ import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/store
 import type { EventBus, FeedEvent } from './event-bus.ts';
 import { OrderedEvents } from './ordered-events.ts';
 
-/** Number of devices per step: telling their events takes about two milliseconds. */
+/** Number of devices per batch: publishing their events takes about 2 ms. */
 const devicesAtOnce = 100;
 
-/** A record that is new or has changed, and who may see it. */
+/** A new or changed record, and the users who may see it. */
 interface RecordChange {
   record: OutOfStepsRecord;
   deviceId: string;
@@ -28,7 +28,7 @@ interface Sources {
   log: Logger;
 }
 
-/** Makes events of what changes, when somebody follows. */
+/** Publishes events for changes, while there are subscribers. */
 export class EventFeed {
   readonly #sources: Sources;
   readonly #events: OrderedEvents;
@@ -40,12 +40,12 @@ export class EventFeed {
     sources.devices.leases.onChange((device) => this.#devicesChanged([device.id]));
   }
 
-  /** False when an event would reach nobody, so that making it can be saved. */
+  /** Whether there are subscribers. When false, callers can skip creating events. */
   get isFollowed(): boolean {
     return this.#sources.bus.isFollowed;
   }
 
-  /** A run that begins or ends also changes whether its device is busy. */
+  /** Publishes changed runs and their devices: a run that begins or ends also changes whether its device is busy. */
   runsChanged(rows: readonly StoredRun[]): void {
     if (!this.isFollowed) return;
     const events = rows.map((row) => ({ row, data: JSON.stringify({ run: runView(row) }) }));
@@ -62,7 +62,7 @@ export class EventFeed {
     this.#events.add(() => this.#publishToReaders(stream, { type: 'log', data, lastId }));
   }
 
-  /** Tells these users: they may review the record, and have accepted its project. */
+  /** Publishes a record to these users, who may review it and have accepted its project. */
   recordChanged({ record, deviceId, userIds }: RecordChange): void {
     const data = JSON.stringify({ record });
     const automationId = record.automation_id;
@@ -71,7 +71,7 @@ export class EventFeed {
     }
   }
 
-  /** Tells the users who may review the group's records. A group belongs to no single device. */
+  /** Publishes a group to the users who may review its records. A group has no single device. */
   groupChanged({ group, userIds }: { group: RecordGroup; userIds: readonly string[] }): void {
     const data = JSON.stringify({ group });
     const automationId = group.automation_id;
@@ -79,7 +79,7 @@ export class EventFeed {
       this.#sources.bus.publish({ type: 'group', userId, deviceId: '', automationId, data, lastId: '' });
   }
 
-  /** Tells the users who may review the project's records. */
+  /** Publishes a replay to the users who may review the project's records. */
   replayChanged({ replay, userIds }: { replay: Replay; userIds: readonly string[] }): void {
     const data = JSON.stringify({ replay });
     const automationId = replay.project_id;
@@ -91,7 +91,7 @@ export class EventFeed {
     if (this.isFollowed) this.#events.add(() => this.#publishDevices(deviceIds));
   }
 
-  /** Tells everybody who has accepted a part in a device, each with their own role. */
+  /** Publishes devices to all users who have accepted a share of them, each with the user's own role. */
   async #publishDevices(deviceIds: readonly string[]): Promise<void> {
     const all = [...new Set(deviceIds)];
     for (let first = 0; first < all.length; first += devicesAtOnce) {

@@ -5,7 +5,7 @@ import type { FeedEvent } from './event-bus.ts';
 import type { FeedReader, UserFeed } from './user-feed.ts';
 
 const keepAliveMs = 15_000;
-/** Timeout of a stream that was cut off, for the data on its way and the reason at its end. */
+/** Time for a stream that fell behind to read the data in flight and the error at its end, in ms. */
 const farewellMs = 5000;
 
 interface Options {
@@ -13,11 +13,11 @@ interface Options {
   /** Expiry of the reader's token, epoch ms. */
   readonly expiresAt: number;
   readonly isWanted: (event: FeedEvent) => boolean;
-  /** Called when the reader did not take its events. */
+  /** Called when the reader did not read its events in time. */
   readonly onFellBehind: () => void;
 }
 
-/** Writes the events of a feed to one response, no faster than the response takes them, until either side ends it. */
+/** Writes the events of a feed to one response, with backpressure, until either side ends it. */
 export class EventStream implements OpenStream, FeedReader {
   readonly expiresAt: number;
   next = 0;
@@ -34,7 +34,7 @@ export class EventStream implements OpenStream, FeedReader {
     this.#response.on('error', () => this.#response.destroy());
   }
 
-  /** Begins the response. Events that were published before are not sent. */
+  /** Begins the response. Earlier events are not sent. */
   begin(requestId: string): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(200, {
@@ -64,7 +64,7 @@ export class EventStream implements OpenStream, FeedReader {
     this.#options.onFellBehind();
     const error = ApiError.of('stream_fell_behind', {});
     const farewell = `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
-    // The connection is broken off instead of ended: the reader lacks events.
+    // The connection is destroyed instead of ended, because the reader has missed events.
     this.#response.write(farewell, () => this.#response.destroy());
     setTimeout(() => this.#response.destroy(), farewellMs).unref();
   }

@@ -153,7 +153,7 @@ describe('the stream of events', () => {
 
   it('is refused to a token that already has a hundred, until one of them is closed', async () => {
     const { secret } = await server.createToken({});
-    // All at one server: each counts its own.
+    // All streams are opened at one server, because each server counts its own.
     const { url } = server;
     for (let at = 0; at < 100; at += 1) await follow('', secret, url);
     const reply = await createApiCaller(url, secret)('GET', '/api/v2/events');
@@ -185,7 +185,7 @@ describe('the stream of events', () => {
     const last = other.waitFor(({ data }) => JSON.stringify(data).includes('still here'));
     await host.log(runId, ['still here']);
     await last;
-    // Data that was on its way may still be read; then the stream breaks off.
+    // Data in flight can still be read; then the stream breaks off.
     slow.response.resume();
     await Promise.all([slow.ended, cut]);
     expect(slow.response.complete).toBe(false);

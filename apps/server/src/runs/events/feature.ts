@@ -14,7 +14,7 @@ export interface Events {
   readonly streams: OpenStreams;
 }
 
-/** The event stream, across servers. */
+/** Opens the event stream, across servers. */
 export function openEvents(
   context: Context,
   { devices, runs, logs }: { devices: DeviceAccess; runs: Runs; logs: Logs },

@@ -5,7 +5,7 @@ import { SerialQueue } from '../../kernel/serial-queue.ts';
 export class OrderedEvents {
   readonly #queue = new SerialQueue();
   readonly #log: Logger;
-  /** Log message when an event is lost. */
+  /** Log message for a lost event. */
   readonly #failureMessage: string;
 
   constructor(log: Logger, failureMessage: string) {
@@ -13,7 +13,7 @@ export class OrderedEvents {
     this.#failureMessage = failureMessage;
   }
 
-  /** Calls `send` when the events before have been sent, or are lost. */
+  /** Calls `send` once all earlier events have been sent or lost. */
   add(send: () => Promise<void>): void {
     this.#queue.run(send).catch((error: unknown) => this.#log.error({ err: error }, this.#failureMessage));
   }

@@ -29,7 +29,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: Ope
       types: query.types?.split(','),
     };
     reply.hijack();
-    // The socket needs no timeout: the keep-alive is written now and then when nothing happens.
+    // The socket needs no timeout: a keep-alive is written at intervals while nothing happens.
     raw.raw.socket.setTimeout(0);
     const stream = new EventStream({
       response: reply.raw,
@@ -42,7 +42,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: Ope
     const ends = [
       leave,
       streams.add(principal, stream),
-      // The reader connects again, and reads on from the last entry that it has.
+      // The reader reconnects, and continues after the last entry that it has.
       bus.onGap(() => stream.end()),
     ];
     const endAll = (): void => {

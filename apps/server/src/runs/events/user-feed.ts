@@ -1,32 +1,31 @@
 import type { FeedEvent } from './event-bus.ts';
 
-/** Maximum backlog of one user's events, for streams that are slow to take them. */
+/** Maximum backlog of events per user, for streams that read slowly. */
 const maxKept = { bytes: 8 * 1024 * 1024, events: 20_000 };
 
-/** An event with the bytes that all streams send. */
+/** An event, encoded once for all streams. */
 export interface EncodedEvent {
   readonly event: FeedEvent;
   readonly bytes: Buffer;
 }
 
-/** A reader of a feed. */
 export interface FeedReader {
-  /** Number of the event that it takes next. */
+  /** Number of the next event to take. */
   next: number;
-  /** Takes what it can of the feed, from `next` on. */
+  /** Takes as many events of the feed as it can, from `next` on. */
   pump(feed: UserFeed): void;
-  /** Events that it has not taken are gone. */
+  /** Called when events that the reader has not taken were dropped. */
   fellBehind(): void;
 }
 
 /**
- * The newest events of one user, each encoded once. Streams read on from their own place, so a stream that does not take
- * its events holds none of them, and is cut off when its place is gone.
+ * The newest events of one user, each encoded once. Every stream reads from its own position, so slow streams buffer
+ * nothing of their own. A stream is cut off when the events at its position were dropped.
  */
 export class UserFeed {
   readonly #events: EncodedEvent[] = [];
   readonly #readers = new Set<FeedReader>();
-  /** Number of the first event that is kept. */
+  /** Number of the first buffered event. */
   #first = 0;
   #bytes = 0;
 
@@ -34,17 +33,17 @@ export class UserFeed {
     return this.#readers.size;
   }
 
-  /** Bytes that are kept for readers. */
+  /** Bytes buffered for readers. */
   get keptBytes(): number {
     return this.#bytes;
   }
 
-  /** Number of the event that comes next. */
+  /** Number of the next published event. */
   get end(): number {
     return this.#first + this.#events.length;
   }
 
-  /** Event of a number; undefined: there is no such event yet. */
+  /** Returns the event with a number; undefined when it is not published yet. */
   at(number: number): EncodedEvent | undefined {
     return this.#events[number - this.#first];
   }
@@ -74,7 +73,10 @@ export class UserFeed {
     this.#drop(least - this.#first);
   }
 
-  /** Drops the oldest events beyond the bound, and the readers that have not taken them. One event may be larger. */
+  /**
+   * Drops the oldest events beyond the limit, and cuts off the readers that have not taken them. A single event may
+   * exceed the limit.
+   */
   #cutOff(): void {
     let [count, bytes] = [0, this.#bytes];
     while (this.#events.length - count > 1) {

@@ -5,7 +5,7 @@ import { UserFeeds } from './user-feeds.ts';
 
 const megabyte = 1024 * 1024;
 
-/** Takes all events, or none. */
+/** Takes every event, or none if it is not reading. */
 class Reader implements FeedReader {
   next = 0;
   readonly taken: EncodedEvent[] = [];

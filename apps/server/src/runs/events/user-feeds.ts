@@ -1,7 +1,7 @@
 import type { EventBus, FeedEvent } from './event-bus.ts';
 import { type EncodedEvent, type FeedReader, UserFeed } from './user-feed.ts';
 
-/** Server-sent events: HTML standard, section 9.2. */
+/** Encodes a server-sent event (HTML standard, section 9.2). */
 function encode({ type, data, lastId }: FeedEvent): Buffer {
   const id = lastId === '' ? '' : `id: ${lastId}\n`;
   return Buffer.from(`${id}event: ${type}\ndata: ${data}\n\n`);
@@ -14,7 +14,7 @@ interface Opened {
   readers: number;
 }
 
-/** The feeds of users who follow. */
+/** Shares one feed per user among that user's streams. */
 export class UserFeeds {
   readonly #bus: EventBus;
   readonly #feeds = new Map<string, Opened>();
@@ -59,7 +59,7 @@ export class UserFeeds {
     return opened;
   }
 
-  /** Encodes an event. The users who may see it are told one after the other, so its bytes are used again. */
+  /** Encodes an event. An event is published to its users one after another, so its bytes are reused. */
   #encode(event: FeedEvent): EncodedEvent {
     const { type, lastId, data } = this.#last?.event ?? {};
     const isSame = type === event.type && lastId === event.lastId && data === event.data;

@@ -13,7 +13,10 @@ interface FilmDependencies {
   figures: RecordFigures;
 }
 
-/** The films of runs. Their pictures and videos are beside the captures of records, and go with their run. */
+/**
+ * Serves the films of runs. Their pictures and videos are stored beside the captures of records, and deleted with the
+ * run.
+ */
 export async function serveFilms(
   { app, database, limits }: Context,
   { runs, captures, figures }: FilmDependencies,

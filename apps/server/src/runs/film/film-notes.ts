@@ -9,7 +9,7 @@ import { type FilmStore, type StoredPart, createFilmStore } from './store.ts';
 
 type PartKind = 'picture' | 'video';
 
-/** A picture or a video of a run on its way, by the ID that its host gave it. */
+/** A picture or video that is being uploaded, by the ID that its host assigned. */
 export interface PartKey extends CaptureKey<PartKind> {
   readonly about: FilmPartAbout;
   /** User whose host uploads it. */
@@ -19,7 +19,7 @@ export interface PartKey extends CaptureKey<PartKind> {
 export const kindOfPart = ({ ended_at }: { ended_at?: number | null }): PartKind =>
   ended_at === undefined || ended_at === null ? 'picture' : 'video';
 
-/** Key of the blob with the picture or the video of a part. */
+/** Returns the key of the blob with the picture or video of a part. */
 export const blobOfPart = (
   part: Pick<StoredPart, 'run_id' | 'part_id' | 'ended_at'>,
 ): CaptureKey<PartKind> => ({
@@ -28,7 +28,7 @@ export const blobOfPart = (
   kind: kindOfPart(part),
 });
 
-/** A film as replies have it. */
+/** Returns a film in the form of the API. */
 export function filmView(parts: readonly StoredPart[]): { pictures: FilmPicture[]; videos: FilmVideo[] } {
   const film: ReturnType<typeof filmView> = { pictures: [], videos: [] };
   for (const { number, taken_at, ended_at, width, height, size_bytes, no_video } of parts) {
@@ -44,7 +44,7 @@ interface Options {
   findRunOfHost: FindRunOfHost;
 }
 
-/** Creates the notes about parts of films that `Uploads` reads and writes. */
+/** Creates the bookkeeping of film parts for `Uploads`. */
 export function createFilmNotes({ store, findRunOfHost }: Options): UploadNotes<PartKey> {
   return {
     async expectationOf(caller, { recordId: runId, about: { number } }) {
@@ -71,13 +71,13 @@ export function createFilmNotes({ store, findRunOfHost }: Options): UploadNotes<
 }
 
 interface Span {
-  /** Epoch milliseconds, both included. */
+  /** Epoch ms; both ends are inclusive. */
   readonly from: number;
   readonly to: number;
   readonly limit: number;
 }
 
-/** Reads the parts of the films of runs that show a span of time. */
+/** Reads the parts of a run's film that overlap a time span. */
 export interface FilmReader {
   filmOf(runId: string, span: Span): Promise<ReturnType<typeof filmView>>;
 }

@@ -4,15 +4,15 @@ import { isUniqueViolation } from '../../storage/db/dialect.ts';
 
 export type StoredPart = Row<'film_part'>;
 
-/** The pictures and videos of the films of runs; what they show is in blobs. */
+/** Stores the pictures and videos of films; their contents are blobs. */
 export function createFilmStore(db: Db) {
   const ofRun = (runId: string) => db.selectFrom('film_part').where('run_id', '=', runId);
   return {
-    /** Lists parts in their order, with numbers after `after`. */
+    /** Lists parts by number, after the number `after`. */
     list: (runId: string, { after, limit }: { after: number; limit: number }): Promise<StoredPart[]> =>
       ofRun(runId).selectAll().where('number', '>', after).orderBy('number').limit(limit).execute(),
 
-    /** Lists pictures that were taken from one moment to another, and videos that show some of that time. */
+    /** Lists pictures that were taken within a time span, and videos that overlap it. */
     listBetween: (
       runId: string,
       { from, to, limit }: { from: number; to: number; limit: number },
@@ -28,7 +28,7 @@ export function createFilmStore(db: Db) {
     find: (runId: string, number: number): Promise<StoredPart | undefined> =>
       ofRun(runId).selectAll().where('number', '=', number).executeTakeFirst(),
 
-    /** Adds a part. False: the run is gone, or has a part of this number. */
+    /** Adds a part. Returns false when the run was deleted, or already has a part with this number. */
     async add(part: StoredPart): Promise<boolean> {
       const { run_id, number, part_id, user_id, taken_at, ended_at, width, height, size_bytes, no_video } =
         part;

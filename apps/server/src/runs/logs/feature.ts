@@ -53,7 +53,7 @@ export async function openLogs(context: Context, dependencies: Dependencies): Pr
     runs,
     store,
     onStored: (batch) => {
-      // Steps need no event: they are read when somebody looks at the run.
+      // Steps trigger no event: they are read when a user opens the run.
       if (batch.kind === 'log') stored.forEach((listener) => listener(batch));
     },
   });

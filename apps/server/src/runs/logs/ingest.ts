@@ -8,16 +8,16 @@ import type { RecentLogs } from './tables/recent-logs.ts';
 import { LogRateLimit } from './log-rate-limit.ts';
 
 /**
- * Minimum time between two flushes: entries of many hosts share a transaction. The first entries after a silence do not
- * wait.
+ * Minimum time between two flushes, in ms: entries of many hosts share a transaction. The first entries after a pause
+ * are flushed at once.
  */
 const flushEveryMs = 4;
 /**
- * Number of waiting entries that are flushed without a wait: the garbage collector moves entries that wait for long
- * again and again.
+ * Number of pending entries that triggers an immediate flush: the garbage collector moves long-lived entries again and
+ * again.
  */
 const flushAtEntries = 5000;
-/** Maximum number of frames in one flush, also after the storage has failed for a while. */
+/** Maximum number of frames per flush, which also bounds the first flush after a storage outage. */
 const maxFrames = 10_000;
 
 interface Pending {
@@ -30,12 +30,12 @@ interface Options {
   limits: Limits;
   log: Logger;
   faults: FaultMonitor;
-  /** Finds the stream that the entries of a run belong to; undefined unless the host may send them. */
+  /** Finds the stream that a run's entries belong to; undefined unless the host may send them. */
   findStream: (link: HostLink, runId: string) => Promise<LogStream | undefined>;
   onStored: (batch: LogBatch) => void;
 }
 
-/** Stores what hosts send, and acknowledges it when it is stored. */
+/** Stores log entries that hosts send, and acknowledges them once they are stored. */
 export class LogIngest {
   readonly #options: Options;
   readonly #pace: LogRateLimit;
@@ -45,8 +45,8 @@ export class LogIngest {
   #immediate: NodeJS.Immediate | undefined;
   #flushedAt = 0;
   /**
-   * Flush that is under way. Other entries wait meanwhile, because entries are stored in the order of their IDs, or for
-   * the storage to work again. The limit of what hosts send without an acknowledgement bounds how many can wait.
+   * Flush in flight. Other entries wait meanwhile, because entries are stored in the order of their IDs and the storage
+   * may be failing. The limit of unacknowledged entries per host bounds the backlog.
    */
   #storing: Promise<void> | undefined;
 
@@ -58,7 +58,7 @@ export class LogIngest {
   async take(link: HostLink, runId: string, { firstSeq, entries, sizeBytes }: LogFrame): Promise<void> {
     const stream = await this.#options.findStream(link, runId);
     if (stream === undefined) {
-      // Nobody may read these entries, and the host need not keep them.
+      // Acknowledged unstored: no user may read these entries, so the host need not keep them.
       link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
       return;
     }
@@ -67,7 +67,7 @@ export class LogIngest {
   }
 
   #add(link: HostLink, incoming: IncomingEntries): void {
-    // The host sends these entries again, with those before them, which may not be stored.
+    // The host will resend these entries together with earlier ones, which may not be stored.
     if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
     this.#pendingEntries += incoming.entries.length;
@@ -82,18 +82,18 @@ export class LogIngest {
 
   #flushSoon(): void {
     const waitMs = this.#flushedAt + flushEveryMs - performance.now();
-    // The shortest timer takes a millisecond.
+    // Timers take at least 1 ms.
     if (waitMs <= 0) this.#immediate ??= setImmediate(() => this.#flush());
     else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** Drops the waiting entries of a connection. Its host sends them again on its next connection. */
+  /** Drops the pending entries of a connection. The host resends them on its next connection. */
   forget(link: HostLink): void {
     this.#pace.forget(link);
     this.#pending = this.#pending.filter((one) => one.link !== link);
   }
 
-  /** Resolves when nothing waits to be stored any more. */
+  /** Flushes the pending entries. Resolves when they are stored. */
   async close(): Promise<void> {
     await this.#storing;
     this.#flush();
@@ -114,7 +114,7 @@ export class LogIngest {
     });
   }
 
-  /** Takes the waiting entries, without those of connections that have ended: entries before them may not be stored. */
+  /** Takes the pending entries. Skips closed connections, because earlier entries of theirs may not be stored. */
   #takePending(): Pending[] {
     this.#pending = this.#pending.filter(({ link }) => link.isOpen);
     const pending = this.#pending.splice(0, maxFrames);
@@ -127,7 +127,7 @@ export class LogIngest {
     let isFirst = true;
     try {
       await this.#options.faults.untilDone(() => {
-        // Hosts whose connections have closed meanwhile send their entries again.
+        // Hosts whose connections have closed meanwhile resend their entries.
         const due = isFirst ? pending : pending.filter(({ link }) => link.isOpen);
         isFirst = false;
         return this.#append(due);
@@ -144,8 +144,8 @@ export class LogIngest {
   }
 
   /**
-   * Drops the connections of entries that could not be stored. Nothing was acknowledged: the hosts keep their entries
-   * and send them again when they are back.
+   * Drops the connections whose entries could not be stored. Nothing was acknowledged, so the hosts keep their entries
+   * and resend them when they reconnect.
    */
   #refuse(pending: readonly Pending[], error: unknown): void {
     this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
@@ -155,14 +155,14 @@ export class LogIngest {
   }
 }
 
-/** Drops the connections that are replaced, and returns the entries of the others. */
+/** Drops the replaced connections, and returns the entries of the others. */
 function dropReplaced(pending: readonly Pending[], replaced: ReadonlySet<number>): Pending[] {
   for (const { link } of pending)
     if (replaced.has(link.epoch)) link.drop(closeCodes.replaced, 'the host has connected again');
   return pending.filter(({ link }) => !replaced.has(link.epoch));
 }
 
-/** Sends one acknowledgement per run and connection: it holds for all entries before it. */
+/** Sends one acknowledgement per run and connection, which also covers all earlier entries. */
 function acknowledge(pending: readonly Pending[]): void {
   for (const [link, ofLink] of Map.groupBy(pending, (one) => one.link)) {
     const lastSeqs = new Map<string, number>();

@@ -4,27 +4,27 @@ import { Compile } from 'typebox/compile';
 import type { RunOrigin } from '../runs/stored-run.ts';
 import type { IncreasingIds } from '../../kernel/uuid-v7.ts';
 
-/** Stream that entries belong to: a run, and its automation and device. */
+/** Stream of log entries: a run with its automation and device. */
 export interface LogStream extends RunOrigin {
   readonly runId: string;
 }
 
-/** Stream of what one automation logged on one device. */
+/** Key of the stream of one automation on one device. */
 export type StreamKey = Pick<LogStream, 'deviceId' | 'automationId'>;
 
-/** Key of a stream, for maps. */
+/** Returns the map key of a stream. */
 export const streamKeyOf = ({ deviceId, automationId }: StreamKey): string => `${deviceId} ${automationId}`;
 
-/** Entries of one run as a host sent them, numbered from `firstSeq`. */
+/** Entries of one run as received from a host, numbered from `firstSeq`. */
 export interface IncomingEntries {
   stream: LogStream;
   firstSeq: number;
   entries: readonly WireLogEntry[];
-  /** Epoch of the connection that they came over. */
+  /** Epoch of the connection that delivered them. */
   epoch: number;
 }
 
-/** Kind of an entry: a line of a log, or a step. Each run has a stream of both. */
+/** Kinds of entries: lines of a log, and steps of a trace. Each run has a stream of both. */
 export const entryKinds = ['log', 'trace'] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
@@ -36,31 +36,31 @@ export interface LogBatch {
   lastSeq: number;
   firstId: string;
   lastId: string;
-  /** Epoch ms of the oldest and the newest entry. */
+  /** Times of the oldest and the newest entry, epoch ms. */
   oldest: number;
   newest: number;
   count: number;
-  /** The JSON of each entry, joined by `entrySeparator`. */
+  /** JSON of the entries, joined by `entrySeparator`. */
   entries: string;
 }
 
-/** A batch as it is read again. */
+/** A batch as it is read from the storage. */
 export interface StoredBatch {
   first_id: string;
   last_id: string;
-  /** Epoch ms of the oldest entry. */
+  /** Time of the oldest entry, epoch ms. */
   oldest: number;
   count: number;
-  /** The JSON of each entry, joined by `entrySeparator`. Bytes, because most replies pass them on unread. */
+  /** JSON of the entries, joined by `entrySeparator`. Kept as bytes, because most replies pass it on unparsed. */
   entries: Buffer;
-  /** Body of a reply with these `entries`: most replies are one batch, and need no copy of it. */
+  /** Body of a reply with these `entries`. Most replies consist of one batch, and are sent without a copy. */
   reply?: Buffer;
 }
 
 const replyHead = Buffer.from('{"logs":[');
 const replyTail = Buffer.from(']}');
 
-/** Creates the body of a reply. `entries` include the separators between them. */
+/** Creates the body of a reply. `entries` includes the separators. */
 export const replyOf = (entries: readonly Buffer[]): Buffer =>
   Buffer.concat([replyHead, ...entries, replyTail]);
 
@@ -68,21 +68,21 @@ export const replyOf = (entries: readonly Buffer[]): Buffer =>
 export const entriesIn = (reply: Buffer): Buffer =>
   reply.subarray(replyHead.length, reply.length - replyTail.length);
 
-/** JSON holds no line feed but between its parts, so this stands only between entries. */
+/** Separator of entries. The JSON of an entry contains no line feed, so this text occurs only between entries. */
 export const entrySeparator = ',\n';
 
-/** Splits entries. Each is JSON. */
+/** Splits a batch into the JSON of its entries. */
 export const entriesOf = (entries: Buffer): string[] => entries.toString().split(entrySeparator);
 
 const uuidLength = 36;
-/** Position of the ID: every entry begins with it. */
+/** Offset of the ID, with which every entry begins. */
 const idStart = '{"id":"'.length;
 
-/** Text between the ID and the run's ID. Entries of the last release do not have it. */
+/** Text between the entry's ID and the run's ID. Entries of the previous release lack it. */
 const runIdName = '","run_id":"';
 const runIdStart = idStart + uuidLength + runIdName.length;
 
-/** Returns the run of a batch's entries. */
+/** Returns the run ID of a batch; undefined for entries of the previous release. */
 export function runIdOf(entries: Buffer): string | undefined {
   const head = entries.toString('latin1', idStart + uuidLength, runIdStart + uuidLength);
   return head.startsWith(runIdName) ? head.slice(runIdName.length) : undefined;
@@ -91,7 +91,7 @@ export function runIdOf(entries: Buffer): string | undefined {
 /** Text behind the run's ID in a step; the step's number follows. */
 const stepName = '","step":';
 
-/** Kind of a batch's entries: all of them have the same. */
+/** Returns the kind of a batch. All entries of a batch have the same kind. */
 export function kindOf(entries: Buffer): EntryKind {
   const start = runIdStart + uuidLength;
   return entries.toString('latin1', start, start + stepName.length) === stepName ? 'trace' : 'log';
@@ -99,11 +99,11 @@ export function kindOf(entries: Buffer): EntryKind {
 
 export const idOfEntry = (entry: string): string => entry.slice(idStart, idStart + uuidLength);
 
-/** Time of an entry: every entry ends with it. */
+/** Returns the time of an entry, epoch ms. Every entry ends with it. */
 export const timestampOfEntry = (entry: string): number =>
   Number(entry.slice(entry.lastIndexOf(':') + 1, -1));
 
-/** Message that the user's code logged. */
+/** Returns the message that the user's code logged. */
 export function messageOfEntry(entry: string): string {
   const parsed: unknown = JSON.parse(entry);
   const isEntry = typeof parsed === 'object' && parsed !== null && 'message' in parsed;
@@ -115,7 +115,7 @@ interface Numbered {
   entries: readonly WireLogEntry[];
 }
 
-/** Gives the entries their IDs, lines of the log first. Steps that are not valid are left out. */
+/** Assigns IDs to the entries, log lines before steps. Drops invalid steps. */
 export function encodeBatches(
   ids: IncreasingIds,
   nowMs: number,
@@ -147,10 +147,10 @@ function encodeSteps(
   return { kind: 'trace', stream: of, lastSeq, ...storedTexts(texts, times) };
 }
 
-/** The batch of a run's steps stands beside that of its log, under a name that no automation has. */
+/** Returns the stream name of a run's steps, which are stored beside its log. No automation has this name. */
 export const traceStreamOf = (runId: string): string => `trace ${runId}`;
 
-/** Gives the entries their IDs. Times in the future, from a clock that is ahead, become now. */
+/** Assigns IDs to the entries. Clamps future times, from a clock that is ahead, to now. */
 export function encodeBatch(
   ids: IncreasingIds,
   nowMs: number,
@@ -181,7 +181,10 @@ function storedTexts(
   };
 }
 
-/** JSON of a source path; the entries of a batch mostly come from one file. */
+/**
+ * Creates an encoder of source paths. It caches the last path, because the entries of a batch mostly come from one
+ * file.
+ */
 function createPathText() {
   let last: string | undefined;
   let text = 'null';
@@ -193,25 +196,25 @@ function createPathText() {
   };
 }
 
-/** Maximum length of a step: far more than a step of a host has. */
+/** Maximum length of a step's JSON, in characters: far more than hosts send. */
 const maxStepLength = 8192;
 
 const isStep = Compile(WireStep);
-/** Keys of a step, the number first, because it tells steps from lines of a log. */
+/** Keys of a step. The number comes first, because it distinguishes steps from log lines. */
 const keys = ['step', ...Object.keys(WireStep.properties).filter((key) => key !== 'step')];
 
-/** A step on its way to be stored. */
+/** A parsed step, ready to be stored. */
 interface StepEntry {
   timestamp: number;
   /** JSON of the step, without braces, ID, run and time. */
   text: string;
 }
 
-/** Reads a step; undefined when it is not valid. */
+/** Parses a step; undefined when it is invalid. */
 function readStep([timestamp, , line, json, path]: WireLogEntry): StepEntry | undefined {
   const step: unknown = json.length > maxStepLength ? undefined : parse(json);
   if (!isStep.Check(step)) return undefined;
-  // Other keys that a host may have put into it are dropped.
+  // Drops unknown keys that a host may have added.
   const known = Object.fromEntries(
     Object.entries(step)
       .filter(([key]) => keys.includes(key))

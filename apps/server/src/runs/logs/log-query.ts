@@ -1,10 +1,16 @@
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { isUuidV7 } from '../../kernel/uuid-v7.ts';
 
-/** Size after which a reply ends early. An empty reply would mean that there is nothing newer. */
+/**
+ * Size in bytes after which a reply ends early. The limit must not empty a reply: that would mean that there is nothing
+ * newer.
+ */
 export const pageBytes = 4 * 1024 * 1024;
 
-/** Returns the log ID after which entries are wanted; empty for all. `field` is how the caller names it. */
+/**
+ * Validates a cursor and returns the ID of the log entry after which to read; empty for all. `field` is the caller's
+ * name of the parameter.
+ */
 export function cursorOf(from: string | undefined, field: string): string {
   if (from === undefined) return '';
   if (isUuidV7(from)) return from.toLowerCase();

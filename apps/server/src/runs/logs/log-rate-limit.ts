@@ -7,12 +7,12 @@ interface Batch {
   readonly store: () => void;
 }
 
-/** Maximum bytes that are held back per user. No host of ours goes on without acknowledgements. */
+/** Maximum bytes held back per user. Our own hosts never exceed it: they stop sending without acknowledgements. */
 const maxHeldBytes = 32 * 1024 * 1024;
 
 /**
- * Throttle for logs, per user. Batches beyond the limit are held back, in order and without an acknowledgement: the
- * host keeps the entries that come behind them, and says itself how many it could not keep.
+ * Throttles logs per user. Batches beyond the limit are held back in order and are not acknowledged: the host keeps the
+ * entries that follow, and reports how many it had to drop.
  */
 export class LogRateLimit {
   readonly #limits: Limits;
@@ -26,7 +26,7 @@ export class LogRateLimit {
     );
   }
 
-  /** Calls `store` now or, in the order of the calls, later. */
+  /** Calls `store` at once, or later in the order of the calls when the user is throttled. */
   pass(link: HostLink, batch: Batch): void {
     const held = this.#held.get(link);
     const waitMs = held === undefined ? this.#limits.logs.spend(link.userId, batch.sizeBytes) : 0;

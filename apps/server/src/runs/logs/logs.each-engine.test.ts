@@ -195,7 +195,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
       const serials = numbered(50, 'many-');
       const many = await server.connectHost({ serials });
       const runs = await Promise.all(many.deviceIds.map((id) => server.startRun(many.host, id)));
-      // Launches of one host share its list of messages: each run is found by its launch.
+      // All runs share the host's list of messages, so each run is found by its launch.
       const rounds = 12;
       const readers = runs.map(async ({ launchId }, at) => {
         const seen: LogEntry[] = [];
@@ -227,7 +227,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
     const step = fc.record({
       entries: fc.integer({ min: 0, max: 30 }),
       batchSize: fc.integer({ min: 1, max: 12 }),
-      /** Number of frames that get out before the cut. */
+      /** Number of frames sent before the connection is cut. */
       frames: fc.integer({ min: 0, max: 6 }),
       waitForStorage: fc.boolean(),
       restart: fc.constantFrom(false, false, false, false, true),
@@ -258,7 +258,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
         }),
         { numRuns: 10 },
       );
-      // The service starts again some six times.
+      // The service restarts about six times.
     });
 
     it('may send batches that overlap what is stored in any way', async () => {
@@ -329,7 +329,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
       expect(messagesOf(await server.logs(deviceId, [launchId]))).toEqual(['later']);
       expect(messagesOf(await server.logs(deviceId, [launchId], entry?.id))).toEqual(['later']);
       server.clock.advance(61_000);
-      // Reading everything holds up the service, which is in this process.
+      // Reading everything blocks the service, which runs in this process.
       await expect.poll(() => storedLogText(server), { interval: 500 }).not.toContain('secret-of-the-past');
       expect(await storedLogText(server)).toContain('later');
       expect(messagesOf(await server.logs(deviceId, [launchId], entry?.id))).toEqual(['later']);

@@ -14,7 +14,7 @@ import type { RecentLogs } from './tables/recent-logs.ts';
 interface LogQuery {
   deviceId: string;
   automationIds: readonly string[];
-  /** ID of the entry after which entries are wanted; empty for all. */
+  /** Cursor: ID of the entry after which to read; empty for all. */
   from: string;
   nowMs: number;
 }
@@ -22,17 +22,17 @@ interface LogQuery {
 /** Stream that is read for a reply. */
 interface Asked {
   automationId: string;
-  /** ID after which no entry is wanted; empty when all are. */
+  /** ID after which no entries are needed; empty for no bound. */
   bound: string;
   slice: TimeSlice;
 }
 
-/** Batch, or what the query leaves of one. */
+/** Batch, or the part of it that matches the query. */
 type Part = Pick<StoredBatch, 'entries' | 'count' | 'reply'>;
 
 const comma = Buffer.from(',');
 
-/** Returns the body of a reply: `{"logs":[…]}`, oldest first, as many entries as one reply holds. */
+/** Returns the body of a reply: `{"logs":[…]}`, oldest first, with as many entries as fit into one reply. */
 export async function readAutomationLogs(logs: RecentLogs, query: LogQuery): Promise<Buffer> {
   const automationIds = [...new Set(query.automationIds)];
   const [only = ''] = automationIds;
@@ -46,8 +46,8 @@ export async function readAutomationLogs(logs: RecentLogs, query: LogQuery): Pro
 }
 
 /**
- * Merges the entries of several automations in one order. A stream is cut only where it fills a reply alone, so the
- * entries that it left out are newer than all entries of any reply with it. Never more than two replies are in memory.
+ * Merges the entries of several automations by ID. A stream is truncated only when it fills a reply by itself, so the
+ * entries it omits are newer than all entries of any reply with it. At most two replies are in memory.
  */
 async function mergeStreams(
   logs: RecentLogs,
@@ -60,7 +60,7 @@ async function mergeStreams(
   for (const automationId of automationIds) {
     const parts = await readStream(logs, query, { automationId, bound, slice });
     if (slice.isOver) await slice.next();
-    // Entries begin with their ID, so their order as text is that of the IDs.
+    // Entries begin with their ID, so their text sorts by ID.
     const merged = [...page, ...parts.flatMap(({ entries }) => entriesOf(entries))].toSorted();
     const length = countFitting(merged);
     page = merged.slice(0, length);
@@ -70,7 +70,7 @@ async function mergeStreams(
   return [{ entries: Buffer.from(page.join(entrySeparator)), count: page.length }];
 }
 
-/** Counts the first entries that one reply holds. */
+/** Counts the leading entries that fit into one reply. */
 function countFitting(entries: readonly string[]): number {
   let sizeBytes = 0;
   const end = entries.findIndex((entry) => {
@@ -106,8 +106,8 @@ const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
   batch.first_id > from && batch.oldest > nowMs - logWindowMs;
 
 /**
- * Cuts a batch to the query. Whole batches are passed on as they are stored; the entries are looked at only where the
- * query cuts a batch.
+ * Trims a batch to the query. Whole batches are passed on as stored; entries are parsed only when the query cuts a
+ * batch.
  */
 function partOf(batch: StoredBatch, query: LogQuery, room: number): Part {
   if (isWhole(batch, query) && batch.count <= room) return batch;

@@ -101,7 +101,7 @@ function levelsOf(text: string | undefined): readonly LogLevel[] | null {
 
 const maxParts = 1000;
 
-/** Finds the part of the film from the beginning of the first step of a reply to the end of the last one. */
+/** Finds the part of the film between the start of a reply's first step and the end of its last step. */
 async function filmOfSteps(film: FilmReader, runId: string, reply: string): ReturnType<FilmReader['filmOf']> {
   const from = numberAt(reply, reply.indexOf(timestampKey), timestampKey);
   const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
@@ -110,7 +110,7 @@ async function filmOfSteps(film: FilmReader, runId: string, reply: string): Retu
   return film.filmOf(runId, { from, to: last + (duration ?? 0), limit: maxParts });
 }
 
-/** Key of a step's time. Quotes within texts of steps are escaped, so it is found nowhere else. */
+/** Key of a step's time. It occurs nowhere else, because quotes within texts of steps are escaped. */
 const timestampKey = '"timestamp":';
 const durationKey = '"duration_ms":';
 

@@ -13,7 +13,10 @@ interface RunFileDependencies {
   figures: RecordFigures;
 }
 
-/** The files that runs attach. Their contents are beside the captures of records, and go with their run. */
+/**
+ * Serves the files that runs attach. Their contents are stored beside the captures of records, and deleted with the
+ * run.
+ */
 export async function serveRunFiles(
   { app, database, clock, limits }: Context,
   { runs, captures, figures }: RunFileDependencies,

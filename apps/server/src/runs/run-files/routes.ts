@@ -60,12 +60,12 @@ const fileView = ({ name, size_bytes, sha256, content_type, created_at }: Stored
   created_at,
 });
 
-/** Types of pictures that a browser may show within a page of the console. */
+/** Picture types that a browser may render within a page of the console. */
 const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg']);
 
 /**
- * Describes a file, which anybody's code may have written: no browser runs it, shows it as a page, or guesses what it
- * is.
+ * Sets the reply headers of a file. Any user's code may have written it: no browser may execute it, render it as a
+ * page, or sniff its type.
  */
 const describe = (
   reply: FastifyReply,
@@ -84,7 +84,10 @@ const describe = (
     'cross-origin-resource-policy': 'same-origin',
   });
 
-/** RFC 6266. Names of files have no quotes and no control characters. */
+/**
+ * Returns the file name parameters of `Content-Disposition` (RFC 6266). File names contain no quotes and no control
+ * characters.
+ */
 function fileNameParameters(name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /['()*]/g,
@@ -93,7 +96,7 @@ function fileNameParameters(name: string): string {
   return `filename="${name.replaceAll(/[^\x20-\x7e]|%/g, '_')}"; filename*=UTF-8''${encoded}`;
 }
 
-/** Hashes a body as it passes. */
+/** Hashes a body while passing it through. */
 async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
   for await (const piece of body) {
     hash.update(piece);

@@ -7,13 +7,13 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { FindRunOfHost } from '../runs/stored-run.ts';
 
-/** A file of a run on its way, by the ID that its host gave it. */
+/** A run file that is being uploaded, by the ID that its host assigned. */
 export interface RunFileKey extends CaptureKey<'file'> {
   readonly name: string;
   readonly contentType: string;
   /** User whose host uploads it. */
   readonly userId: string;
-  /** Hash of the bytes that have come so far. */
+  /** Hash of the bytes received so far. */
   readonly hash: Hash;
 }
 
@@ -25,9 +25,9 @@ interface Options {
 
 const runNotFound = (runId: string): ApiError => ApiError.of('run_not_found', { run_id: runId });
 
-/** Creates the notes about files of runs that `Uploads` reads and writes. */
+/** Creates the bookkeeping of run files for `Uploads`. */
 export function createRunFileNotes({ store, findRunOfHost, clock }: Options): UploadNotes<RunFileKey> {
-  /** Refuses a file whose name is new for the run before its body is read, when the run has as many as it may. */
+  /** Refuses a file with a new name before its body is read, when the run has reached its file limit. */
   const requireRoom = async (runId: string): Promise<Expectation> => {
     if ((await store.count(runId)) < maxRunFiles) return 'expected';
     throw ApiError.of('too_many_run_files', { run_id: runId, limit: maxRunFiles });

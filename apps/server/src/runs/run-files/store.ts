@@ -6,7 +6,7 @@ import { transact } from '../../storage/db/transactions.ts';
 
 export type StoredRunFile = Row<'run_file'>;
 
-/** The files that runs have attached; their contents are blobs. */
+/** Stores the files that runs have attached; their contents are blobs. */
 export function createRunFileStore(db: Db) {
   const ofRun = (runId: string) => db.selectFrom('run_file').where('run_id', '=', runId);
   return {
@@ -18,7 +18,7 @@ export function createRunFileStore(db: Db) {
 
     count: (runId: string): Promise<number> => countRows(ofRun(runId)),
 
-    /** Adds a file. False: the run is gone, has a file of this name, or has `max` files. */
+    /** Adds a file. Returns false when the run was deleted, already has a file of this name, or has `max` files. */
     async add(file: Omit<StoredRunFile, 'name_key'>, max: number): Promise<boolean> {
       const quota = { kind: 'files', owner: file.run_id, max };
       try {
@@ -35,7 +35,7 @@ export function createRunFileStore(db: Db) {
   };
 }
 
-/** Inserts a file. False: the run is gone. */
+/** Inserts a file. Returns false when the run was deleted. */
 async function insert(
   transaction: Transaction,
   { name, ...file }: Omit<StoredRunFile, 'name_key'>,

@@ -4,21 +4,21 @@ import type { Limits } from '../../../kernel/limits/limits.ts';
 import type { KeptLogStore } from './kept-log-store.ts';
 
 /**
- * Number of runs whose chunks one step deletes. SQLite holds up everything else meanwhile: some 8 ms for the chunks of
- * a log of 4 MB.
+ * Number of runs whose chunks are deleted per batch. SQLite blocks the event loop meanwhile: some 8 ms for the chunks
+ * of a 4 MB log.
  */
 export const deletedAtOnce = 8;
 
 interface QuotaOptions {
   kept: KeptLogStore;
   limits: Limits;
-  /** Counts the bytes of the user's kept logs. */
+  /** Returns the bytes of the user's kept logs. */
   used: (userId: string) => Promise<number>;
 }
 
 const lookedAtOnce = 100;
 
-/** Enforces the quota of kept logs per user: the logs of the oldest runs make room for new ones. */
+/** Enforces the quota of kept logs per user. Deletes the logs of the oldest runs to make room for new ones. */
 export class ArchiveQuota {
   readonly #options: QuotaOptions;
 
@@ -27,7 +27,7 @@ export class ArchiveQuota {
     options.limits.registerUsage('kept_log_bytes', options.used);
   }
 
-  /** Makes room for the users of runs whose kept logs have grown. */
+  /** Enforces the quota of the users whose runs' kept logs have grown. */
   async enforce(runIds: readonly string[]): Promise<void> {
     for (const userId of await this.#options.kept.findUsers(runIds)) await this.#makeRoom(userId);
   }
@@ -45,7 +45,7 @@ export class ArchiveQuota {
   }
 }
 
-/** Deletes logs and traces of runs in steps, with a turn of the event loop between them. */
+/** Deletes logs and traces of runs in batches, and yields to the event loop between them. */
 export async function deleteLogs(kept: KeptLogStore, runIds: readonly string[]): Promise<void> {
   for (let first = 0; first < runIds.length; first += deletedAtOnce) {
     await kept.delete(runIds.slice(first, first + deletedAtOnce));
@@ -53,7 +53,7 @@ export async function deleteLogs(kept: KeptLogStore, runIds: readonly string[]):
   }
 }
 
-/** Chooses the oldest logs until they take `wanted` bytes together. */
+/** Selects the oldest logs until they add up to `wanted` bytes. */
 function oldestUpTo(logs: readonly { run_id: string; bytes: number }[], wanted: number): string[] {
   let bytes = 0;
   const chosen = logs.filter((log) => {

@@ -2,13 +2,13 @@ import { type KeptChunk, type KeptChunkStore, type NewChunk, packChunk } from '.
 
 interface Options {
   chunks: KeptChunkStore;
-  /** Limit of the log, or the trace, of one run, compressed, in bytes. */
+  /** Limit of the compressed log or trace of one run, in bytes. */
   maxBytes: number;
 }
 
 /**
- * The logs, or the traces, of runs for as long as the runs are kept: compressed chunks. Of a log that grows beyond a limit, chunks in
- * the middle are left out.
+ * Stores the logs or traces of runs as compressed chunks, for as long as the runs are kept. Drops chunks in the middle
+ * of a log that exceeds the limit.
  */
 export class ArchivedLogs {
   readonly #chunks: KeptChunkStore;
@@ -19,12 +19,12 @@ export class ArchivedLogs {
     this.#maxBytes = maxBytes;
   }
 
-  /** Finds the ID of the last entry that is kept of the run; empty when there is none. */
+  /** Returns the ID of the last kept entry of the run; empty when there is none. */
   lastIdOf(runId: string): Promise<string> {
     return this.#chunks.lastIdOf(runId);
   }
 
-  /** Adds a chunk to each of some runs, all together or none. Only one append of a run at a time. */
+  /** Appends one chunk per run, for all runs or for none. Concurrent appends for the same run are not allowed. */
   async append(added: ReadonlyMap<string, NewChunk>): Promise<void> {
     const before = await this.#chunks.statesOf([...added.keys()]);
     const packed = await Promise.all(
@@ -44,7 +44,9 @@ export class ArchivedLogs {
     return this.#chunks.list(runId);
   }
 
-  /** Keeps the first half, and of the second the newest part: there is room again for a quarter. */
+  /**
+   * Keeps the oldest chunks up to half of the limit, and the newest up to a quarter, so that a quarter is free again.
+   */
   async #shorten(runId: string): Promise<void> {
     const all = await this.read(runId);
     const head = upTo(all, this.#maxBytes / 2);
@@ -53,7 +55,7 @@ export class ArchivedLogs {
   }
 }
 
-/** Returns the first chunks that fit, at least one. */
+/** Returns the leading chunks that fit into `maxBytes`, at least one. */
 function upTo(chunks: readonly KeptChunk[], maxBytes: number): KeptChunk[] {
   let sizeBytes = 0;
   const end = chunks.findIndex(({ packed }) => (sizeBytes += packed.length) > maxBytes);

@@ -18,7 +18,7 @@ const runs = ['a', 'b', 'c'].map((end) => `01a1ff1e-4506-70f5-9c2b-2ba8fcf6bd5${
 const options = () => ({ chunks: createKeptChunkStore(db, 'log'), maxBytes: 1024 * 1024 });
 const kept = () => new ArchivedLogs(options());
 
-/** Batches of the three runs in turn. */
+/** Creates batches of the three runs in turn. */
 const batches = (count: number): StoredBatch[] =>
   Array.from({ length: count }, (_, at) => {
     const runId = runs[at % runs.length] ?? '';
@@ -40,7 +40,7 @@ async function textsOf(runId: string): Promise<string[]> {
   return entries.map((entry) => entry.slice(entry.indexOf('message":"') + 10).split(' ')[0] ?? '');
 }
 
-/** Fails at one of its appends, before or after the chunks are stored. */
+/** Archive that fails at one append, before or after the chunks are stored. */
 class FailingLogs extends ArchivedLogs {
   left = Infinity;
   isAfter = false;

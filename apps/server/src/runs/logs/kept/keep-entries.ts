@@ -11,14 +11,14 @@ import type { NewChunk } from './kept-chunk-store.ts';
 import type { ArchivedLogs } from './archived-logs.ts';
 import type { ArchiveQuota } from './archive-quota.ts';
 
-/** Size of the entries of one chunk, before they are packed. */
+/** Uncompressed size of the entries of one chunk, in bytes. */
 const chunkBytes = 256 * 1024;
-/** Number of runs that wait for each other, so that their chunks are packed beside each other and stored together. */
+/** Number of runs whose chunks are compressed concurrently and stored together. */
 const runsAtOnce = 32;
 
-/** No jitter: one server at a time archives. A table is read again from its start. */
+/** Retry backoff without jitter, because only one server archives at a time. A retry reads the table from its start. */
 const retry = { firstMs: 10_000, maxMs: minuteMs, jitter: 0 };
-/** Bytes of entries that are read at a time, without a turn of the event loop. */
+/** Bytes of entries read at a time without yielding to the event loop. */
 const stepBytes = 512 * 1024;
 
 interface Part {
@@ -30,7 +30,7 @@ interface Part {
 export type Archives = Readonly<Record<EntryKind, ArchivedLogs>>;
 
 /**
- * Adds the entries to the kept logs and traces of their runs: all batches of a table, some at a time. It can be
+ * Adds all batches of a table to the kept logs and traces of their runs, a few at a time. Idempotent: it can be
  * repeated from the start. Returns the IDs of the runs.
  */
 export async function keepEntries(
@@ -46,10 +46,10 @@ export async function keepEntries(
   return [...new Set(Object.values(archivers).flatMap(({ runIds }) => runIds))];
 }
 
-/** Keeps entries of one kind. */
+/** Archives entries of one kind. */
 class EntryArchiver {
   readonly #kept: ArchivedLogs;
-  /** ID of the last entry that is kept, by run. */
+  /** ID of the last kept entry, by run. */
   readonly #lastIds = new Map<string, string>();
   readonly #parts = new Map<string, Part>();
 
@@ -80,7 +80,7 @@ class EntryArchiver {
     for (const [runId, { last_id: lastId }] of chunks) this.#lastIds.set(runId, lastId);
   }
 
-  /** Adds a batch to the next chunk of its run. Returns the size of that chunk. */
+  /** Adds a batch to the next chunk of its run. Returns the size of that chunk, in bytes. */
   #add(runId: string, batch: StoredBatch): number {
     const part = this.#parts.get(runId) ?? { batches: [], sizeBytes: 0 };
     this.#parts.set(runId, part);
@@ -108,7 +108,7 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** Brings entries to the kept logs of their runs, before they expire. */
+/** Archives entries to the kept logs of their runs before they expire. */
 export class LogArchiver {
   readonly #options: Options;
   #failures = 0;
@@ -118,7 +118,7 @@ export class LogArchiver {
     this.#options = options;
   }
 
-  /** Keeps the entries of the tables that take no more, the oldest first. */
+  /** Archives the closed tables, oldest first. */
   async keep(): Promise<void> {
     const { store, clock } = this.#options;
     if (clock.now() < this.#retryAt) return;
@@ -127,7 +127,7 @@ export class LogArchiver {
     }
   }
 
-  /** Tries to keep a table. Returns whether the next one may be tried. */
+  /** Tries to archive a table. Returns whether the next table may be tried. */
   async #tryToKeep(table: LogTable): Promise<boolean> {
     const { store, kept, quota, faults } = this.#options;
     try {
@@ -138,7 +138,7 @@ export class LogArchiver {
     } catch (error) {
       const lost = this.#lossOf(table, error);
       faults.report(error, lost ?? 'logs could not be stored; retrying');
-      // All entries of the table that could be kept are kept.
+      // All entries of the table that could be archived already are.
       if (lost !== undefined) store.giveUp(table);
       else this.#retryLater();
       return lost !== undefined;

@@ -9,19 +9,19 @@ import type { EntryKind } from '../log-batch.ts';
 const pack = promisify(zstdCompress);
 const unpack = promisify(zstdDecompress);
 
-/** State of the kept log, or the kept trace, of a run. */
+/** State of a run's kept log or trace. */
 interface KeptState {
   sizeBytes: number;
-  /** Number that the next entry gets. */
+  /** Number of the next entry. */
   next: number;
 }
 
 export type KeptChunkStore = ReturnType<typeof createKeptChunkStore>;
 
-/** The kept logs, or traces, of runs: a chunk is a row. */
+/** Stores the kept logs or traces of runs, one row per chunk. */
 export function createKeptChunkStore(db: Db, kind: EntryKind) {
   return {
-    /** Reads the states of runs. Runs of which nothing is kept are missing. */
+    /** Reads the states of runs. Runs without kept entries are omitted. */
     async statesOf(runIds: readonly string[]): Promise<Map<string, KeptState>> {
       const rows = await db
         .selectFrom('kept_chunk')
@@ -34,7 +34,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
       return new Map(rows.map(({ run_id: runId, ...state }) => [runId, state]));
     },
 
-    /** Finds the ID of the last entry that is kept of the run; empty when there is none. */
+    /** Returns the ID of the last kept entry of the run; empty when there is none. */
     async lastIdOf(runId: string): Promise<string> {
       const row = await db
         .selectFrom('kept_chunk')
@@ -56,7 +56,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
         .orderBy('first')
         .execute(),
 
-    /** Stores all chunks, or none, and counts their bytes. A run that is gone keeps nothing. */
+    /** Stores all chunks or none, and updates the byte counts. Skips deleted runs. */
     add: (chunks: ReadonlyMap<string, KeptChunk>): Promise<void> =>
       transact(db, async (transaction) => {
         const runs = transaction
@@ -75,7 +75,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
         );
       }),
 
-    /** Deletes the chunks of the run but these, and counts what is left. */
+    /** Deletes all chunks of the run except these, and updates its byte count. */
     keepOnly: (runId: string, chunks: readonly KeptChunk[]): Promise<void> =>
       transact(db, async (transaction) => {
         const firsts = chunks.map(({ first }) => first);
@@ -90,7 +90,7 @@ export function createKeptChunkStore(db: Db, kind: EntryKind) {
   };
 }
 
-/** Counts the bytes of the runs anew, logs and traces together, in the transaction that changes their chunks. */
+/** Recounts the bytes of the runs, logs and traces together, in the transaction that changes their chunks. */
 async function countBytes(transaction: Transaction, runIds: readonly string[]): Promise<void> {
   await sql`INSERT INTO kept_log (run_id, user_id, bytes)
     SELECT run.id, run.user_id, sum(size_bytes) FROM kept_chunk JOIN run ON run.id = kept_chunk.run_id
@@ -98,9 +98,12 @@ async function countBytes(transaction: Transaction, runIds: readonly string[]): 
     ON CONFLICT (run_id) DO UPDATE SET bytes = excluded.bytes`.execute(transaction);
 }
 
-/** Some entries of a run as they are kept. */
+/** A stored, compressed chunk of a run's entries. */
 export interface KeptChunk {
-  /** Number of its first entry among those that were kept of the run, from 1: a gap shows what was left out later. */
+  /**
+   * Number of its first entry among all entries ever kept of the run, from 1. A gap shows that chunks were dropped
+   * later.
+   */
   first: number;
   count: number;
   /** ID of its last entry. */
@@ -109,9 +112,9 @@ export interface KeptChunk {
   packed: Buffer;
 }
 
-/** Entries of a run on their way to be kept. */
+/** Entries of a run that are to be stored as a chunk. */
 export type NewChunk = Pick<KeptChunk, 'count' | 'last_id'> & {
-  /** The JSON of each entry, joined by `entrySeparator`. */
+  /** JSON of the entries, joined by `entrySeparator`. */
   entries: Buffer;
 };
 
@@ -119,7 +122,7 @@ export async function packChunk({ entries, ...about }: NewChunk, first: number):
   return { first, ...about, packed: await pack(entries) };
 }
 
-/** The JSON of each entry, joined by `entrySeparator`. */
+/** Decompresses a chunk into the JSON of its entries, joined by `entrySeparator`. */
 export async function textIn({ packed }: KeptChunk): Promise<string> {
   return (await unpack(packed)).toString();
 }

@@ -4,10 +4,10 @@ import { transact } from '../../../storage/db/transactions.ts';
 
 export type KeptLogStore = ReturnType<typeof createKeptLogStore>;
 
-/** The kept logs of runs, each with the trace of its run and the bytes of both. */
+/** Stores the kept logs of runs, each with the run's trace and the bytes of both. */
 export function createKeptLogStore(db: Db) {
   return {
-    /** Finds the users who have launched the runs. */
+    /** Returns the users who launched the runs. */
     async findUsers(runIds: readonly string[]): Promise<string[]> {
       const rows = await db
         .selectFrom('kept_log')
@@ -18,7 +18,7 @@ export function createKeptLogStore(db: Db) {
       return rows.map((row) => row.user_id);
     },
 
-    /** Lists the kept logs of the user's runs that have ended, the oldest first. */
+    /** Lists the kept logs of the user's ended runs, oldest first. */
     listOldest: (userId: string, limit: number): Promise<{ run_id: string; bytes: number }[]> =>
       db
         .selectFrom('kept_log')

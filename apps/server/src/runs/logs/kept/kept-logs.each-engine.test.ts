@@ -23,7 +23,7 @@ describe.each(engines)('kept logs beside %s', (engine) => {
     ({ host, deviceId } = await server.connectHost());
   });
   afterAll(() => server.dispose());
-  // The clock has gone on since the last time, and on a busy machine the server may have given up the host.
+  // Reconnects: the clock has advanced since the last test, so a busy server may have given up the host.
   beforeEach(async () => {
     await host.cut();
     await host.connect();
@@ -59,8 +59,8 @@ describe.each(engines)('kept logs beside %s', (engine) => {
   const bytesKept = (runId: string): Promise<number> => keptBytes(server, runId);
 
   /**
-   * Lets a minute pass, so that the table closes, and waits until all that the run has logged is kept. The size tells
-   * nothing: a log that is shortened may have the size of before.
+   * Advances the clock by a minute, so that the table closes, and waits until all entries of the run are archived. The
+   * size is no indicator: a shortened log may have its earlier size.
    */
   async function keep(runId: string): Promise<void> {
     const [last] = (await page(runId, 'last=1')).logs;
@@ -69,7 +69,7 @@ describe.each(engines)('kept logs beside %s', (engine) => {
     await expect.poll(() => hasClosedLogs(server)).toBe(false);
   }
 
-  /** Lets the 10 minutes pass, and waits until nothing is left of the recent logs. */
+  /** Advances the clock past the 10 minutes, and waits until the recent logs are empty. */
   async function expire(): Promise<void> {
     server.clock.advance(11 * minuteMs);
     await expect.poll(() => countLogParts(server)).toBe(0);

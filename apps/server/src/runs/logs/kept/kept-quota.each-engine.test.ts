@@ -38,7 +38,7 @@ describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
     return { api, ...(await server.connectHost({ token, serials: [name] }, api)) };
   }
 
-  /** A run with 600 KB that do not pack, and that has ended if not said otherwise. */
+  /** Creates a run that logs 600 KB of incompressible text, and ends it by default. */
   async function logMuch({ api, host, deviceId }: Person, isEnded = true): Promise<string> {
     await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(deviceId));
     const runId = host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
@@ -55,7 +55,7 @@ describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
     return Array.isArray(body['logs']) ? body['logs'].length : -1;
   };
 
-  /** Lets the entries expire from the recent logs. */
+  /** Advances the clock until the entries expire from the recent logs. */
   async function keep(person: Person, isKept: (row: UsageRow) => boolean): Promise<void> {
     server.clock.advance(11 * minuteMs);
     await expect.poll(async () => isKept(await usageOf(person.api))).toBe(true);

@@ -6,7 +6,7 @@ import { type KeptChunk, textIn } from './kept-chunk-store.ts';
 import type { ArchivedLogs } from './archived-logs.ts';
 import { type PageQuery, RunLogPage } from './run-log-page.ts';
 
-/** The run as its log entries name it. */
+/** Run that log entries belong to. */
 export interface LoggedRun {
   runId: string;
   deviceId: string;
@@ -25,7 +25,7 @@ export const readRunLog = (sources: Sources, run: LoggedRun, query: PageQuery): 
     gapOf: (before, missing) => gapEntry(run, before, missing),
   });
 
-/** Returns the body of a reply with the steps of a run. A gap shows in their numbers. */
+/** Returns the body of a reply with the steps of a run. Gaps are visible in the step numbers. */
 export const readTrace = (sources: Sources, run: LoggedRun, query: PageQuery): Promise<string> =>
   readEntries(
     sources,
@@ -39,7 +39,7 @@ export async function readRunLogEnd({ kept, store }: Sources, run: LoggedRun, la
     const chunks = await kept.read(run.runId);
     const lastKept = chunks.at(-1)?.last_id ?? '';
     const recent = await lastRecent(store, run, { from: lastKept, last });
-    // Entries that were kept meanwhile may be gone from the recent logs.
+    // Entries that were archived meanwhile may have been removed from the recent logs.
     if ((await kept.lastIdOf(run.runId)) > lastKept) continue;
     const entries = newestOf(await lastOf(chunks, recent, last));
     const isTruncated = chunks.some((_, index) => missingBefore(chunks, index) > 0);
@@ -85,18 +85,18 @@ function newestOf(entries: readonly string[]): readonly string[] {
 
 interface Reading {
   page: RunLogPage;
-  /** Creates the entry that stands where entries are missing; undefined for none. */
+  /** Creates the entry that marks a gap; undefined for no entry. */
   gapOf: (before: KeptChunk, missing: number) => string | undefined;
 }
 
-/** Reads the kept entries, and after them those that are still in the recent logs. */
+/** Reads the kept entries, followed by those that are still in the recent logs. */
 async function readEntries({ kept, store }: Sources, run: LoggedRun, reading: Reading): Promise<string> {
   const { page } = reading;
   for (;;) {
     const chunks = await kept.read(run.runId);
     await takeKept(chunks, reading);
     const lastKept = chunks.at(-1)?.last_id ?? '';
-    // Entries that were kept meanwhile may be gone from the recent logs.
+    // Entries that were archived meanwhile may have been removed from the recent logs.
     if (!page.isFull && (await kept.lastIdOf(run.runId)) > lastKept) continue;
     if (!page.isFull) await takeRecent(page, store, run);
     return page.body(chunks.some((_, index) => missingBefore(chunks, index) > 0));
@@ -125,15 +125,15 @@ async function takeRecent(page: RunLogPage, logs: RecentLogs, run: LoggedRun): P
   }
 }
 
-/** Number of entries that were left out between a chunk and the one before it. */
+/** Returns the number of entries that were dropped between a chunk and the one before it. */
 function missingBefore(chunks: readonly KeptChunk[], index: number): number {
   const [before, chunk] = [chunks[index - 1], chunks[index]];
   return before === undefined || chunk === undefined ? 0 : chunk.first - before.first - before.count;
 }
 
 /**
- * Entry that stands where entries are missing. Its ID is the next one after the last entry before them. No other entry
- * has it.
+ * Creates the entry that marks a gap. Its ID directly follows that of the last entry before the gap; no other entry has
+ * it.
  */
 function gapEntry({ runId, automationId }: LoggedRun, before: KeptChunk, count: number): string {
   const what = count === 1 ? '1 log entry was' : `${count} log entries were`;

@@ -29,7 +29,7 @@ test('goes on behind entries without the text, as if each had been looked at', a
   const page = new RunLogPage({ ...all, search: 'needle' }, 'logs');
   await page.offerAll(textOf(['hay', 'straw']));
   expect(page.after).toBe(idOf(2));
-  // Entries that were looked at before are left out.
+  // Entries that were examined before are skipped.
   await page.offerAll(textOf(['needle one', 'needle two', 'needle three']));
   expect(found(page)).toEqual(['needle three']);
 });

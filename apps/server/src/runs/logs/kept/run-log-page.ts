@@ -3,28 +3,26 @@ import { TimeSlice } from '../../../kernel/limits/time-slice.ts';
 import { entrySeparator, idOfEntry, messageOfEntry } from '../log-batch.ts';
 import { pageBytes } from '../log-query.ts';
 
-/**
- * Maximum length of the entries that are looked through for one reply, in characters; the cursor goes on from there.
- */
+/** Maximum length of the entries examined for one reply, in characters. The cursor continues from there. */
 const maxExaminedLength = 16 * 1024 * 1024;
 
 export interface PageQuery {
-  /** ID of the entry after which entries are wanted; empty for all. */
+  /** Cursor: ID of the entry after which to read; empty for all. */
   from: string;
-  /** `null`: all. */
+  /** Null matches all levels. */
   levels: readonly LogLevel[] | null;
-  /** Text that messages must hold, in either letter case; empty for all. */
+  /** Text that messages must contain, case-insensitive; empty for all. */
   search: string;
   limit: number;
 }
 
-/** Takes entries in their order until a reply is full. */
+/** Collects entries in order until a reply is full. */
 export class RunLogPage {
   readonly #query: PageQuery;
   readonly #name: 'logs' | 'steps';
   readonly #levels: readonly string[] | null;
   readonly #search: string;
-  /** Whether the text looks the same in the JSON of a message. */
+  /** Whether the search text is unchanged by JSON escaping. */
   readonly #isPlain: boolean;
   readonly #slice = new TimeSlice();
   readonly #entries: string[] = [];
@@ -38,13 +36,13 @@ export class RunLogPage {
     this.#query = query;
     this.#name = name;
     this.#after = query.from;
-    // No message can hold this text: the quotes in it are escaped.
+    // No message can contain this text, because its quotes would be escaped.
     this.#levels = query.levels && query.levels.map((level) => `"messageLevel":"${level}"`);
     this.#search = query.search.toLowerCase();
     this.#isPlain = JSON.stringify(this.#search) === `"${this.#search}"`;
   }
 
-  /** ID of the last entry that was looked at. */
+  /** ID of the last examined entry. */
   get after(): string {
     return this.#after;
   }
@@ -53,7 +51,7 @@ export class RunLogPage {
     return this.#hasMore;
   }
 
-  /** Offers entries. `text`: their JSON, joined by `entrySeparator`. Other requests have turns now and then. */
+  /** Offers entries. `text` is their JSON, joined by `entrySeparator`. Yields to other requests at intervals. */
   async offerAll(text: string): Promise<void> {
     if (this.#slice.isOver) await this.#slice.next();
     if (this.#leaveOut(text)) return;
@@ -64,7 +62,7 @@ export class RunLogPage {
     }
   }
 
-  /** Offers an entry. `entry`: its JSON. An entry that was looked at before is left out. */
+  /** Offers an entry as JSON. Skips an entry that was already examined. */
   offer(entry: string): void {
     const id = idOfEntry(entry);
     if (this.#hasMore || id <= this.#after) return;
@@ -80,13 +78,13 @@ export class RunLogPage {
     this.#length += entry.length;
   }
 
-  /** The body of the reply. */
+  /** Returns the body of the reply. */
   body(truncated: boolean): string {
     const cursor = this.#hasMore ? `"${this.#after}"` : 'null';
     return `{"success":true,"${this.#name}":[${this.#entries.join(',')}],"next_cursor":${cursor},"truncated":${truncated}}`;
   }
 
-  /** Leaves out entries of which none matches. False: some may match, or not all of them are to be looked at. */
+  /** Skips entries when none of them matches. Returns false when some may match, or not all of them may be examined. */
   #leaveOut(text: string): boolean {
     if (this.#search === '' || !this.#isPlain || this.#hasMore) return false;
     if (this.#examinedLength + text.length > maxExaminedLength || this.#isFullFor(false)) return false;

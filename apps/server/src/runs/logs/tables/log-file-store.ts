@@ -3,10 +3,7 @@ import Database from 'better-sqlite3';
 
 import { type LogBatch, type StoredBatch, type StreamKey, streamKeyOf } from '../log-batch.ts';
 
-/**
- * Tables of a file. Rows are in the order in which they come, so that a flush writes at the end of the file, and little
- * elsewhere.
- */
+/** Tables of a file. Rows are stored in arrival order, so that a flush writes mostly at the end of the file. */
 const tables = `
   CREATE TABLE IF NOT EXISTS stream (
     no INTEGER PRIMARY KEY, device_id TEXT NOT NULL, automation_id TEXT NOT NULL, UNIQUE (device_id, automation_id));
@@ -18,7 +15,7 @@ const tables = `
 
 const columns = 'stream, first_id, last_id, oldest, count, CAST(entries AS BLOB) AS entries';
 
-/** Version of a file's database that marks it as kept. */
+/** `user_version` of a file that is marked as archived. */
 const keptVersion = 1;
 
 interface FileRow extends StoredBatch {
@@ -35,11 +32,11 @@ interface RunRow {
 type NewRow = [number, string, string, string, number, number, number, number, string];
 
 /**
- * The log entries of about a minute, in a file of their own: expiry is deleting it. Each function does all its work
- * before it returns, without a turn of the event loop.
+ * Stores the log entries of about a minute in a separate file, so that expiry just deletes the file. Every method is
+ * synchronous: it returns without yielding to the event loop.
  *
- * The file is never checkpointed: its entries are in its write-ahead log, which survives a killed process, needs no
- * fsync, and after a loss of power ends at the last whole transaction.
+ * The file is never checkpointed: its entries stay in its write-ahead log, which survives a killed process, needs no
+ * fsync, and after a power loss ends at the last complete transaction.
  */
 export class LogFile {
   readonly #file: string;
@@ -49,9 +46,9 @@ export class LogFile {
   readonly #insertBatch: Database.Statement<NewRow>;
   readonly #readBatches: Database.Statement<[number, string], FileRow>;
   readonly #readOn: Database.Statement<[number, string], FileRow>;
-  /** The number of the last stored entry of each run that has entries here. */
+  /** Number of the last stored entry, by run. */
   readonly progress = new Map<string, number>();
-  /** Epoch ms of the newest entry; 0 when there is none. */
+  /** Time of the newest entry, epoch ms; 0 when there is none. */
   newest = 0;
   /** ID of the last entry; empty when there is none. */
   lastId = '';
@@ -92,7 +89,8 @@ export class LogFile {
   }
 
   /**
-   * Reads the batches of a stream that end after `after`, oldest first: at most `most`, and about `sizeBytes` bytes.
+   * Reads the batches of a stream that end after `after`, oldest first, within `limits`. May exceed `sizeBytes` by one
+   * batch.
    */
   read(stream: StreamKey, after: string, limits: ReadLimits): { batches: StoredBatch[]; isAll: boolean } {
     const no = this.#streams.get(streamKeyOf(stream));
@@ -114,7 +112,7 @@ export class LogFile {
     }
   }
 
-  /** Marks the file as kept, also for a later process. */
+  /** Marks the file as archived. The mark survives a restart. */
   markKept(): void {
     this.#sqlite.pragma(`user_version = ${keptVersion}`);
     this.isKept = true;
@@ -126,7 +124,7 @@ export class LogFile {
   }
 
   delete(): void {
-    // Deleted first, so that closing has nothing to write back.
+    // The file is deleted first, so that closing it has nothing to write back.
     removeLogFile(this.#file);
     this.#sqlite.pragma('synchronous = OFF');
     this.#sqlite.close();

@@ -7,7 +7,7 @@ import type { LogBatch, StoredBatch } from '../log-batch.ts';
 import type { AskedBatches, Flush, Flushed, FoundBatches, LogTable, LogTables } from './log-tables.ts';
 import type { ProgressStore } from './progress-store.ts';
 
-/** Expected size of a batch: a batch of a host that sends often has some 10 KB. */
+/** Expected size of a batch, in bytes: batches of hosts that send often have some 10 KB. */
 const expectedBatchBytes = 10 * 1024;
 
 interface BatchRow {
@@ -45,7 +45,7 @@ const flushColumns = { epoch: 'bigint', first_id: 'text', last_id: 'text' } as c
 
 const entriesOf = ({ slot }: Pick<LogTable, 'slot'>): RawBuilder<unknown> => sql.table(`log_${slot}`);
 
-/** Locks the table's row once its present holder is done; undefined when the table has another state by now. */
+/** Locks the table's row, after a wait for its current holder; undefined when the table is no longer in this state. */
 const lockIn = (
   transaction: Transaction,
   { slot, no }: LogTable,
@@ -61,8 +61,8 @@ const lockIn = (
     .executeTakeFirst();
 
 /**
- * Creates the columns of batches for an insert. The texts are values of their own: within a list, each quote would
- * cost.
+ * Creates the columns of batches for an insert. Entries are passed as separate values, because quotes within an array
+ * literal are costly to escape.
  */
 function batchesAs(batches: readonly LogBatch[]): RawBuilder<unknown> {
   const texts = (column: (batch: LogBatch) => string): RawBuilder<unknown> =>
@@ -83,7 +83,7 @@ function batchesAs(batches: readonly LogBatch[]): RawBuilder<unknown> {
   ])}) AS batch (run_id, device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries)`;
 }
 
-/** Tables in PostgreSQL that all servers together fill and empty in turn. */
+/** Stores log entries in rotating PostgreSQL tables that all servers share. */
 export function createPostgresTables(db: Db, progress: ProgressStore): LogTables {
   const readTogether = batchQueries((questions: readonly Question[]) => readBatches(db, questions));
   return {
@@ -92,9 +92,9 @@ export function createPostgresTables(db: Db, progress: ProgressStore): LogTables
     progressOf: (runIds) => progress.of(runIds),
 
     /**
-     * Runs as one statement, so that it is done as a whole, once, or not at all. The rows of the connections and of the
-     * runs are the fence: a statement that moves one on has its lock until its entries are stored. A host that connects
-     * anew waits for that lock, and takes over the last ID.
+     * Runs as one statement, so that it is atomic and happens at most once. The rows of the connections and of the runs
+     * are the fence: a statement that advances one holds its lock until its entries are stored. A reconnecting host
+     * waits for that lock, and takes over the last ID.
      */
     async append(table, { changes, hosts, batches }: Flush): Promise<Flushed> {
       const change = rowsAs(db, 'change', changeColumns, changes);
@@ -157,7 +157,7 @@ export function createPostgresTables(db: Db, progress: ProgressStore): LogTables
     open: (nowMs) =>
       transact(db, async (transaction) => {
         const empty = await lockEmpty(transaction);
-        // A server that came first has had that row.
+        // Another server that held the lock first may have opened a table.
         const open = await transaction
           .selectFrom('log_table')
           .select('slot')
@@ -206,7 +206,7 @@ export function createPostgresTables(db: Db, progress: ProgressStore): LogTables
   };
 }
 
-/** Locks the empty table that is the next one; nobody else opens it before the transaction ends. */
+/** Locks the next empty table. No other server opens it before the transaction ends. */
 const lockEmpty = (transaction: Transaction): Promise<{ slot: number } | undefined> =>
   transaction
     .selectFrom('log_table')
@@ -218,7 +218,7 @@ const lockEmpty = (transaction: Transaction): Promise<{ slot: number } | undefin
     .forUpdate()
     .executeTakeFirst();
 
-/** Answers several questions in one statement. */
+/** Answers several queries in one statement. */
 async function readBatches(db: Db, questions: readonly Question[]): Promise<FoundBatches[]> {
   const tables = new Map(questions.flatMap((one) => one.tables.map(({ no, slot }) => [no, slot] as const)));
   const ofTables = Array.from(
@@ -250,7 +250,7 @@ async function readBatches(db: Db, questions: readonly Question[]): Promise<Foun
   }));
 }
 
-/** Reads the batches that follow `after` in the table's own order, at most `limit`. */
+/** Reads the next batches after `after` in the table's own order, up to `limit`. */
 async function readOn(
   db: Db,
   table: LogTable,

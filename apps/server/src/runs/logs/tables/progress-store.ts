@@ -5,12 +5,12 @@ import { rowsAs, textsIn } from '../../../storage/db/dialect.ts';
 export type ProgressStore = ReturnType<typeof createProgressStore>;
 
 /**
- * Numbers of the last stored entries, by run. They tell which entries a host repeats, also when the stored ones have
- * expired.
+ * Stores the number of the last stored entry per run. It identifies entries that a host resends, even after the stored
+ * ones have expired.
  */
 export function createProgressStore(db: Db) {
   return {
-    /** Reads the numbers, 0 when nothing is stored; runs that are gone are missing. */
+    /** Reads the numbers; 0 when nothing is stored. Deleted runs are omitted. */
     async of(runIds: readonly string[]): Promise<Map<string, number>> {
       const rows = await db
         .selectFrom('run')
@@ -21,7 +21,7 @@ export function createProgressStore(db: Db) {
       return new Map(rows.map(({ id, seq }) => [id, seq ?? 0]));
     },
 
-    /** Saves numbers. A number never goes back; runs that are gone are left out. */
+    /** Saves numbers. A number never decreases. Deleted runs are skipped. */
     async save(seqs: ReadonlyMap<string, number>): Promise<void> {
       const rows = Array.from(seqs, ([run_id, seq]) => ({ run_id, seq }));
       await sql`INSERT INTO log_progress (run_id, seq)

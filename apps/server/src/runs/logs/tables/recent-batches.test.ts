@@ -6,7 +6,7 @@ import { RecentBatches } from './recent-batches.ts';
 const stream = { deviceId: 'phone', automationId: 'automation' };
 const idOf = (no: number): string => String(no).padStart(8, '0');
 
-/** The batches with the IDs after `from`, up to `to`. */
+/** Creates the batches with the IDs after `from`, up to `to`. */
 const batches = (from: number, to: number, bytes = 10): StoredBatch[] =>
   Array.from({ length: to - from }, (_, at) => ({
     first_id: idOf(from + at + 1),

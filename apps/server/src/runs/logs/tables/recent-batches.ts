@@ -4,15 +4,16 @@ import { type StoredBatch, type StreamKey, streamKeyOf } from '../log-batch.ts';
 
 const maxBytes = 32 * 1024 * 1024;
 /**
- * Limit of one stream, for its newest batches: the reader of a long log must not push out batches that others follow.
+ * Limit per stream for its newest batches, in bytes: the reader of a long log must not evict batches that others
+ * follow.
  */
 const maxStreamBytes = 1024 * 1024;
-/** Overhead of a batch beside its text, in bytes. */
+/** Overhead of a batch in addition to its text, in bytes. */
 const batchBytes = 300;
 
 /** Batches of a stream without a gap. */
 interface Tail {
-  /** ID after which `batches` begin: they are all that come after it, up to the last one here. */
+  /** ID after which `batches` begin. They are complete from there to the last one. */
   readonly after: string;
   readonly batches: readonly StoredBatch[];
 }
@@ -21,8 +22,8 @@ const sizeOf = ({ entries }: StoredBatch): number => entries.length + batchBytes
 const endOf = ({ after, batches }: Tail): string => batches.at(-1)?.last_id ?? after;
 
 /**
- * Cache of the newest batches of the streams that are read at present. Stored batches do not change, and a stream only
- * gets longer, so the database is asked only for new batches when a reader polls.
+ * Cache of the newest batches of the streams that are being read. Stored batches do not change, and streams only grow,
+ * so a polling reader queries the database only for new batches.
  */
 export class RecentBatches {
   readonly #tails = new LRUCache<string, Tail>({
@@ -30,20 +31,20 @@ export class RecentBatches {
     sizeCalculation: ({ batches }) => batches.reduce((sum, batch) => sum + sizeOf(batch), batchBytes),
   });
 
-  /** Finds the cached batches with entries after `from`, and the ID after which the database is to be asked. */
+  /** Finds the cached batches with entries after `from`, and the ID from which to continue in the database. */
   find(stream: StreamKey, from: string): { batches: readonly StoredBatch[]; upTo: string } {
     const tail = this.#tails.get(streamKeyOf(stream));
     if (tail === undefined || tail.after > from || endOf(tail) <= from) return { batches: [], upTo: from };
     return { batches: tail.batches.slice(firstAfter(tail.batches, from)), upTo: endOf(tail) };
   }
 
-  /** Adds `batches`, which come next after the ID `after`. */
+  /** Adds `batches`, which directly follow the ID `after`. */
   add(stream: StreamKey, after: string, batches: readonly StoredBatch[]): void {
     if (batches.length === 0) return;
     const key = streamKeyOf(stream);
     const tail = this.#tails.get(key);
     const isContinued = tail !== undefined && tail.after <= after && after <= endOf(tail);
-    // A reader of a long log from further back than the cache must not take its end from the readers who follow it.
+    // A reader far back in a long log must not replace the cached end, which other readers follow.
     if (tail !== undefined && !isContinued && (batches.at(-1)?.last_id ?? '') < endOf(tail)) return;
     const next = isContinued
       ? { after: tail.after, batches: [...tail.batches, ...batches.slice(firstAfter(batches, endOf(tail)))] }
@@ -66,7 +67,7 @@ function newestOf({ after, batches }: Tail): Tail {
   return { after: batches[first - 1]?.last_id ?? after, batches: batches.slice(first) };
 }
 
-/** Index of the first batch with entries after `from`. */
+/** Returns the index of the first batch with entries after `from`. */
 function firstAfter(stream: readonly StoredBatch[], from: string): number {
   let low = 0;
   let high = stream.length;

@@ -61,10 +61,10 @@ describe.skipIf(!isPostgresHere)('log entries in tables', () => {
     epoch = await connect();
   });
 
-  /** Connects the host anew, to whatever server. */
+  /** Reconnects the host, to any server. */
   const connect = (): Promise<number> => openHost(db, { userId: 'u', hostId: 'host' });
 
-  /** Uses all connections of the pool, until none of them is one that was cut. */
+  /** Uses all connections of the pool until none of the cut ones is left. */
   const useAllConnections = (): Promise<void> =>
     expect
       .poll(() =>
@@ -99,7 +99,8 @@ describe.skipIf(!isPostgresHere)('log entries in tables', () => {
       if (before === undefined || after === undefined || other === undefined)
         throw new Error('three servers');
       const first = round * 10 + 1;
-      // Entries that the earlier server has not stored yet meet those that the host repeats on its next connection.
+      // Entries that the earlier server has not stored yet race with those that the host resends on its next
+      // connection.
       const old = numbered(first, 5);
       const connected = connect();
       const late = (round % 2 === 0 ? before : await connected.then(() => before)).append([old]);
@@ -174,7 +175,7 @@ describe.skipIf(!isPostgresHere)('log entries in tables', () => {
           WHERE datname = current_database() AND pid <> pg_backend_pid()`.execute(db),
       );
       if (!(await append)) failures += 1;
-      // Other connections of the pool were cut, too.
+      // Other connections of the pool were also cut.
       await expect.poll(() => tryTo(() => logs.append(entries))).toBe(true);
     }
     await useAllConnections();

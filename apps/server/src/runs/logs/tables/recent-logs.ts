@@ -17,19 +17,19 @@ import { RecentBatches } from './recent-batches.ts';
 import { boundedCache } from '../../../kernel/bounded-cache.ts';
 
 const tableMs = 60_000;
-/** Maximum lead of the clock of the server that has begun a table. */
+/** Maximum clock skew by which the server that opened a table may be ahead, in ms. */
 const clocksApartMs = 5000;
-/** Number of batches that are read at first, and then; most polls find one or two. */
+/** Number of batches of the first read; further reads take `furtherBatches`. Most polls find one or two. */
 const firstBatches = 20;
 const furtherBatches = 100;
-/** Maximum number of tries. When others have stored entries of the same runs each time, something is wrong. */
+/** Maximum number of attempts. Something is wrong when other servers have stored entries of the same runs each time. */
 const maxTries = 5;
 
 /** Outcome of an append. */
 interface Appended {
-  /** Batches of the entries that were new. */
+  /** Batches of the new entries. */
   readonly batches: LogBatch[];
-  /** Connections of which nothing is stored: their hosts have connected again. */
+  /** Stale connections, of which nothing is stored: their hosts have reconnected. */
   readonly replaced: Set<number>;
 }
 
@@ -38,15 +38,15 @@ interface Options {
   clock: Clock;
 }
 
-/** The log entries of the last 10 minutes: about a minute of entries a table, which is emptied as a whole when they have expired. */
+/** Stores the log entries of the last 10 minutes in tables of about a minute. Expired tables are emptied as a whole. */
 export class RecentLogs {
   readonly #store: LogTables;
   readonly #clock: Clock;
   readonly #ids = new IncreasingIds();
   readonly #progress = createStoredProgress();
-  /** Tables in the order of their numbers. */
+  /** Tables by number. */
   #tables: readonly LogTable[] = [];
-  /** Numbers of the tables that may be emptied once they are past the window, although they are not kept. */
+  /** Numbers of the tables that may be emptied once they are past the window, although they are not archived. */
   readonly #givenUp = new Set<number>();
   readonly #recent = new RecentBatches();
 
@@ -63,15 +63,15 @@ export class RecentLogs {
     return logs;
   }
 
-  /** Notes a run that begins now and has no entries: its first ones need not wait for a look at the database. */
+  /** Registers a new run without entries, so that its first entries need no database lookup. */
   begin(runId: string): void {
     this.#progress.set(runId, 0);
   }
 
   /**
-   * Stores the entries that are new. Entries that a host sends once more are known by their number. When it resolves,
-   * all entries up to the last number given are safe, except those of connections that are replaced. Rejects when that
-   * is not so. Only one at a time: entries are stored in the order of their IDs.
+   * Stores the new entries. Resent entries are recognized by their number. When it resolves, all entries up to the last
+   * given number are stored, except those of replaced connections; otherwise it rejects. Concurrent calls are not
+   * allowed, because entries are stored in the order of their IDs.
    */
   async append(incoming: readonly IncomingEntries[]): Promise<Appended> {
     const runIds = [...new Set(incoming.map(({ stream }) => stream.runId))];
@@ -83,7 +83,7 @@ export class RecentLogs {
         left = await this.#tryToAppend(left, appending);
       }
     } catch (error) {
-      // The entries may be stored all the same: read the progress anew from the database.
+      // The entries may be stored despite the error, so the progress is read again from the database.
       for (const runId of runIds) this.#progress.delete(runId);
       throw error;
     }
@@ -117,14 +117,14 @@ export class RecentLogs {
     }
   }
 
-  /** Lists the tables that have, or may get, entries after this ID. */
+  /** Lists the tables that have, or may receive, entries after this ID. */
   #after(id: string): LogTable[] {
     return this.#tables.filter(
       ({ state, last_id: lastId }) => state === 'open' || (state !== 'empty' && lastId > id),
     );
   }
 
-  /** Lists the tables that take no more entries and are not kept, oldest first. */
+  /** Lists the closed tables that are not archived, oldest first. */
   async listUnkept(): Promise<LogTable[]> {
     await this.#look();
     const open = this.#open;
@@ -137,12 +137,12 @@ export class RecentLogs {
     return this.#store.readAll(table, stepBytes);
   }
 
-  /** Marks a table whose entries are in the kept logs of their runs. */
+  /** Marks a table whose entries are archived in the kept logs of their runs. */
   markKept(table: LogTable): Promise<void> {
     return this.#store.markKept(table);
   }
 
-  /** Lets a table be emptied once it is past the window, although it is not kept. */
+  /** Allows a table to be emptied once it is past the window, although it is not archived. */
   giveUp({ no }: LogTable): void {
     this.#givenUp.add(no);
   }
@@ -152,12 +152,12 @@ export class RecentLogs {
     return Math.max(newest, begunAt) <= this.#clock.now() - logWindowMs;
   }
 
-  /** Empties the tables that are past the window and kept or given up, from the disk too. */
+  /** Empties the tables that are past the window and archived or given up, also on the disk. */
   async expire(): Promise<void> {
     await this.#look();
     const mayGo = ({ state, no }: LogTable): boolean =>
       state === 'kept' || (state === 'closed' && this.#givenUp.has(no));
-    // Any of the tables, not only the oldest: a clock that was ahead must not hold up the tables after it.
+    // Considers all tables, not only the oldest: a clock that was ahead must not block the tables after it.
     const expired = this.#tables.filter((table) => mayGo(table) && this.isPastWindow(table));
     for (const table of expired) {
       await this.#store.empty(table);
@@ -211,14 +211,12 @@ export class RecentLogs {
     const isLeft = ({ stream, epoch }: IncomingEntries): boolean =>
       lastSeqs.has(stream.runId) && !runIds.has(stream.runId) && !replaced.has(epoch);
     const left = known.filter(isLeft);
-    // Another server, whose clock is ahead, may have had the host.
+    // The host may have been connected to another server whose clock is ahead.
     if (left.length > 0) for (const id of lastIds.values()) if (isUuidV7(id)) this.#ids.resumeAfter(id);
     return left;
   }
 
-  /**
-   * Looks up the progress of the runs. Returns the entries of runs that are still there: nobody may read the others.
-   */
+  /** Looks up the progress of the runs. Drops the entries of deleted runs, which no user may read. */
   async #withProgress(incoming: readonly IncomingEntries[]): Promise<IncomingEntries[]> {
     const isUnknown = ({ stream }: IncomingEntries): boolean => !this.#progress.has(stream.runId);
     const unknown = new Set(incoming.filter(isUnknown).map(({ stream }) => stream.runId));
@@ -228,8 +226,8 @@ export class RecentLogs {
   }
 
   /**
-   * Returns the open table. Opens the next one when the minute of this one is over; as long as none is empty, this one
-   * goes on.
+   * Returns the open table. Opens the next one when the minute of this one is over; while no table is empty, this one
+   * stays open.
    */
   async #current(nowMs: number): Promise<LogTable> {
     const open = this.#open;
@@ -259,7 +257,7 @@ const withReply = (batch: StoredBatch): StoredBatch => {
   return { ...batch, entries: entriesIn(reply), reply };
 };
 
-/** Returns the first and the last ID that each connection's entries are given. */
+/** Returns the first and the last ID of the entries of each connection. */
 function flushesOf(batches: readonly LogBatch[], epochOf: (runId: string) => number): HostFlush[] {
   const flushes = new Map<number, HostFlush>();
   for (const { stream, firstId, lastId } of batches) {
@@ -270,7 +268,7 @@ function flushesOf(batches: readonly LogBatch[], epochOf: (runId: string) => num
   return [...flushes.values()];
 }
 
-/** Number of the last stored entry of each run that has logged lately. */
+/** Number of the last stored entry, by recently logging run. */
 type StoredProgress = LRUCache<string, number>;
 
 const createStoredProgress = (): StoredProgress => boundedCache<number>(200_000);
@@ -278,11 +276,11 @@ const createStoredProgress = (): StoredProgress => boundedCache<number>(200_000)
 /** Entries that are not stored yet. */
 interface NewEntries {
   batches: LogBatch[];
-  /** Number of the last entry, once they are stored, by run. */
+  /** Number of the last entry after the flush, by run. */
   lastSeqs: ReadonlyMap<string, number>;
 }
 
-/** Gives the entries that are new their IDs, in the order of their arrival. */
+/** Selects the new entries and assigns their IDs, in arrival order. */
 function selectNew(
   incoming: readonly IncomingEntries[],
   known: StoredProgress,

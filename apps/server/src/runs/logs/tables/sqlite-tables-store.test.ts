@@ -50,7 +50,7 @@ async function open(name: string): Promise<RecentLogs> {
   return logs;
 }
 
-/** Opens a copy of what a killed process leaves: all that it has written. */
+/** Opens a copy of the files that a killed process leaves behind. */
 async function afterKill(name: string): Promise<RecentLogs> {
   const next = `${name}-next`;
   cpSync(path.join(folder, name), path.join(folder, next), { recursive: true });

@@ -9,15 +9,18 @@ import { LogFile, removeLogFile } from './log-file-store.ts';
 import type { AskedBatches, Flush, Flushed, FoundBatches, LogTable, LogTables } from './log-tables.ts';
 import type { ProgressStore } from './progress-store.ts';
 
-/** Bytes that are read at a time: it takes less than a millisecond. */
+/** Bytes read at a time, which takes less than a millisecond. */
 const readBytes = 256 * 1024;
 const lastIdFile = 'last-id';
-/** Files are numbered as they are begun; the time is in the name because the clock may have been moved. */
+/**
+ * Names of log files: number and opening time. Files are numbered in opening order, because the clock may have been set
+ * back.
+ */
 const fileName = /^(?<no>\d+)-(?<begunAt>\d+)\.db$/;
 
 interface FileTable {
   readonly no: number;
-  /** Time by the server's clock, epoch ms. */
+  /** Opening time by the server's clock, epoch ms. */
   readonly begunAt: number;
   readonly file: LogFile;
   isClosed: boolean;
@@ -31,9 +34,9 @@ interface Options {
 }
 
 /**
- * Beside SQLite: a table is a file of its own, so that storing entries waits for no transaction of others, and expiry
- * is the deletion of a file. The numbers of the last stored entries are in the file until it is kept, and then in the
- * database. One server alone has the files and knows by itself which connections are over.
+ * Stores each table in a separate SQLite file, so that appends wait for no other transactions, and expiry just deletes
+ * a file. The numbers of the last stored entries are in the file until it is archived, and then in the database. A
+ * single server uses the files, and knows by itself which connections are stale.
  */
 export class SqliteTables implements LogTables {
   readonly #folder: string;
@@ -111,7 +114,7 @@ export class SqliteTables implements LogTables {
     try {
       this.#tables.push({ no, begunAt: nowMs, file: new LogFile(name), isClosed: false });
     } catch (error) {
-      // Deleted, because a full disk would otherwise fill the folder with incomplete files.
+      // Without the deletion, a full disk would fill the folder with incomplete files.
       removeLogFile(name);
       throw error;
     }
@@ -145,7 +148,7 @@ export class SqliteTables implements LogTables {
     return this.#tables.findLast((table) => table.no === no);
   }
 
-  /** Opens all files. All but the last one take no more entries. */
+  /** Opens all files. All but the last one are closed for appends. */
   #openAll(nowMs: number): void {
     const names = this.#names().toSorted((a, b) => a.no - b.no);
     for (const { name, no, begunAt } of names) {
@@ -157,7 +160,10 @@ export class SqliteTables implements LogTables {
     if (last !== undefined) last.isClosed = last.file.isKept;
   }
 
-  /** Opens a file. One that a loss of power has damaged costs its minute of logs, not the start of the service. */
+  /**
+   * Opens a file. Deletes a damaged file, for example after a power loss: it costs a minute of logs, not the start of
+   * the service.
+   */
   #tryOpen(file: string): LogFile | undefined {
     try {
       return new LogFile(file);
@@ -182,8 +188,8 @@ export class SqliteTables implements LogTables {
   }
 
   /**
-   * Writes the last ID to a file of its own when no other entries are left: a later process still has to go on after
-   * it. Only then: a deletion that makes room must not need room.
+   * Writes the last ID to a separate file when no other entries are left, because a later process must continue after
+   * it. Other deletions write nothing: a deletion that makes room must not need room.
    */
   #keepLastId(lastId: string): void {
     if (lastId <= this.#readLastId() || this.#tables.some(({ file }) => file.lastId > lastId)) return;
