@@ -4,20 +4,20 @@ import type { StoredRun } from '../runs/stored-run.ts';
 import { startLimitMs } from './start-limit.ts';
 import type { LaunchedRun, LaunchStore } from './store.ts';
 
-/** Runs of a launch after the wait for their start; a run without a start has not begun. */
+/** Runs of a launch after the wait for their start. A run without `started_at` has not begun. */
 export type LaunchOutcome = readonly LaunchedRun[];
 
 export interface StartWaits {
   readonly launches: Pick<LaunchStore, 'listRuns'>;
   readonly activeRuns: ActiveRuns;
   readonly stops: RunStops;
-  /** Time that a single run has to begin, in ms. */
+  /** Start timeout of a single run, in ms. */
   readonly ackTimeoutMs: number;
 }
 
 /**
- * Waits until each run has started or ended, up to the time limit of its host. Calls off the runs that are silent until
- * then.
+ * Waits until each run has started or ended, up to the start timeout of its host. Calls off the runs that did not
+ * answer in time.
  */
 export async function awaitStart(waits: StartWaits, rows: readonly LaunchedRun[]): Promise<LaunchOutcome> {
   const answered = await mapAnswered(waits, rows);
@@ -34,7 +34,7 @@ export async function awaitStoredStart(waits: StartWaits, launch: string): Promi
   return rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row));
 }
 
-/** Maps the runs that have started or ended by their IDs. */
+/** Waits for the runs, and returns those that have started or ended, by ID. */
 async function mapAnswered(
   { activeRuns, stops, ackTimeoutMs }: StartWaits,
   runs: readonly LaunchedRun[],

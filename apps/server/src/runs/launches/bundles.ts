@@ -5,12 +5,12 @@ import { type Compiler, requireCompiled } from '../../code/compile/compiler.ts';
 import type { BundleResult } from '../../code/compile/process/bundle.ts';
 import type { ProjectFiles } from '../../code/compile/project-mirror.ts';
 
-/** Code that is ready for the sandbox: one script without imports, and the way back to the user's lines. */
+/** Code that is ready for the sandbox: one script without imports, and the source map back to the user's lines. */
 export interface Bundle {
   readonly code: string;
   /** JSON of a version 3 source map. */
   readonly sourceMap: string | null;
-  /** Hash of both: a host that has it is not sent it again. */
+  /** Digest of code and source map: a host that has the bundle does not receive it again. */
   readonly hash: string;
 }
 
@@ -18,10 +18,10 @@ export function bundleOf({ code, sourceMap }: Pick<Bundle, 'code' | 'sourceMap'>
   return { code, sourceMap, hash: hash('sha256', JSON.stringify([code, sourceMap]), 'hex') };
 }
 
-/** Maximum length of the kept bundles together, in UTF-16 units; the least recently launched bundles make room. */
+/** Maximum total length of cached bundles, in UTF-16 units. The least recently used bundles are evicted. */
 const maxKeptLength = 64 * 1024 * 1024;
 
-/** Cache of bundles by exactly what they are made of: many launches of the same code need one compilation. */
+/** Cache of bundles, keyed by their exact sources: many launches of the same code need one compilation. */
 export class Bundles {
   readonly #compiler: Compiler;
   readonly #made = new LRUCache<string, Bundle>({ maxSize: maxKeptLength, sizeCalculation: lengthOf });
@@ -36,7 +36,7 @@ export class Bundles {
     return this.#get(`${files.projectId} ${files.treeId}`, () => this.#compiler.bundleProject(files));
   }
 
-  /** Bundles direct code. Each user has bundles of their own, so that nobody finds out what others have launched. */
+  /** Bundles direct code. Bundles are cached per user, so that no user learns what others have launched. */
   async ofDirectCode(userId: string, code: string): Promise<Bundle> {
     const key = `${userId} ${hash('sha256', JSON.stringify(code), 'hex')}`;
     return this.#get(key, () => this.#compiler.bundleDirectCode(userId, code));

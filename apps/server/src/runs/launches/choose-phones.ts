@@ -12,28 +12,28 @@ export interface PhoneSources {
   readonly grants: Pick<SecretGrants, 'findReceivers'>;
 }
 
-/** Phones that a user asks for, for a project. */
+/** Phones that a user requests for a project. */
 export interface PhoneChoice {
   readonly userId: string;
   readonly projectId: string;
-  /** Null: any phone. */
+  /** Null matches any phone. */
   readonly selector: string | null;
-  /** The only phones; undefined: the user's own and those that they have accepted. */
+  /** Restricts the choice to these phones. Undefined: the user's own phones and the accepted shared ones. */
   readonly deviceIds?: readonly string[] | undefined;
-  /** Undefined: as many as are free. */
+  /** Number of phones. Undefined: every free phone. */
   readonly count?: number | undefined;
 }
 
-/** Numbers of the phones that a selector finds: free ones, and others by the reason why they take no run now. */
+/** Counts of the phones that match a selector: free phones, and the others by the obstacle that blocks a run. */
 export interface PhoneCounts {
   readonly free: number;
   readonly busy: number;
   readonly leased: number;
-  /** Phones that are not ready, for whatever reason. */
+  /** Phones that are not ready, for any reason. */
   readonly unready: number;
-  /** Phones whose hosts get no secrets of the project. */
+  /** Phones whose hosts are not granted the project's secrets. */
   readonly withheld: number;
-  /** Phones shared with the user that the user has not accepted. */
+  /** Phones shared with the user and not accepted yet. */
   readonly waiting: number;
 }
 
@@ -74,7 +74,7 @@ async function* listCandidates(
   else yield [...(await access.findAll(deviceIds, userId)).values()];
 }
 
-/** Counts the found phones by obstacle, and the phones that would fit if the user accepted them. */
+/** Counts the found phones by obstacle. Also counts the matching shared phones that the user has not accepted yet. */
 export async function countPhones(
   { access }: Pick<PhoneSources, 'access'>,
   choice: PhoneChoice,
@@ -95,7 +95,7 @@ export async function countPhones(
   };
 }
 
-/** Example: "of 5 phones that fit, 3 are busy and 1 is not ready". */
+/** Describes the counts, for example "of 5 phones that fit, 3 are busy and 1 is not ready". */
 export function describePhones({ free, busy, leased, unready, withheld, waiting }: PhoneCounts): string {
   const total = free + busy + leased + unready + withheld;
   const part = (count: number, what: string): string[] =>
@@ -119,7 +119,7 @@ const waitingText = (count: number): string =>
     ? '1 more is shared with you, and chosen once you accept it (GET /api/v2/shares, "phalanx shares")'
     : `${count} more are shared with you, and chosen once you accept them (GET /api/v2/shares, "phalanx shares")`;
 
-/** IDs of free phones: as many as wanted, or `too_few_devices`. */
+/** Returns the IDs of as many free phones as requested. Throws `too_few_devices`. */
 export async function chooseFree(
   sources: PhoneSources,
   choice: PhoneChoice & { readonly selector: string },

@@ -29,7 +29,7 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
     return [one, other];
   }
 
-  /** One pair for all tests with these settings: each test has hosts, phones and users of its own. */
+  /** Starts one pair of servers per settings. Tests share it, because each test has its own hosts, phones and users. */
   function open(settings?: Record<string, string>): Promise<Pair> {
     const key = JSON.stringify(settings ?? {});
     const pair = pairs.get(key) ?? start(settings);
@@ -200,7 +200,7 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
     const sent = host.waitFor('launch');
     const launched = other.start(deviceId);
     await sent;
-    // The host says nothing of the launch, as if it had been lost on the way.
+    // The host does not report the launch, which simulates a launch message lost in transit.
     host.url = other.url;
     host.launchHabit = 'ack';
     await host.cut();

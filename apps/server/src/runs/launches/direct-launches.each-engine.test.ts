@@ -104,7 +104,7 @@ describe('a start', () => {
 
   it('of the same code on more phones at once than may wait for the compiler is compiled once', async () => {
     const serials = Array.from({ length: 150 }, (_, index) => `many-${index}`);
-    // Its hosts have the time to answer that the product gives them, and stay confirmed on a slow machine.
+    // Hosts get the product's default acknowledgement timeout, so that they stay confirmed on a slow machine.
     const patient = await TestServer.start();
     const { deviceIds } = await patient.connectHost({ serials });
     const replies = await Promise.all(deviceIds.map((id) => patient.start(id)));
@@ -215,11 +215,11 @@ describe('a start', () => {
     expect(await server.run(runId)).toMatchObject({ status: 'stopped' });
   });
 
-  // Runs only with one server: with several, the code may be stored by another server, and is sent again.
+  // Needs a single server: with several, another server may store the code and send it again.
   it.runIf(isOneServer)(
     'whose host is cut off before it answers fails with that reason when the host is back without it',
     async () => {
-      // The host has to be back within this timeout.
+      // The host has to reconnect within this timeout.
       const patient = await TestServer.start({ ackTimeoutMs: 10_000 });
       const { host: silent, deviceId: id } = await patient.connectHost({ launchHabit: 'silent' });
       const launched = silent.waitFor('launch');

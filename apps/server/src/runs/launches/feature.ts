@@ -60,13 +60,13 @@ function openOutbox(context: Context, { runs, hosts, grants }: LaunchDependencie
   return outbox;
 }
 
-/** Starts of automations for other features. */
+/** Starts automations for other features. */
 export interface LaunchService {
   readonly launches: Launches;
   readonly preparation: LaunchPreparation;
 }
 
-/** Starting and stopping automations. */
+/** Serves the routes that start and stop automations, and deletes old launches. */
 export function serveLaunches(context: Context, dependencies: LaunchDependencies): LaunchService {
   const { app, config, database, commits, audit, clock, limits, timing } = context;
   const { compiler, parameters, getLaunchable, secretsOf, grants, people, devices, runs } = dependencies;
@@ -131,19 +131,17 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
   return { launches, preparation };
 }
 
-/** Checks of parameters against their schema, in processes of their own. */
+/** Opens the checker that validates parameters against their schema in separate processes. */
 export function openParameterChecker({ app, confinement, limits }: Context): ParameterChecker {
   const checker = new ParameterChecker({ turns: limits.turns.parameters, confinement });
   app.addHook('onClose', () => checker.close());
   return checker;
 }
 
-/**
- * Number of launches that one step deletes. Steps are small, so that requests have turns of the event loop in between.
- */
+/** Number of launches deleted per batch. Batches are small, so that requests get the event loop between them. */
 const launchesPerStep = 50;
 
-/** Deletes launches and runs that ended longer ago than the history is kept. */
+/** Deletes launches that are older than `historyDays` and have no active run, together with their runs. */
 export async function deleteOldLaunches(
   store: LaunchStore,
   { clock, historyDays }: HistoryLimits,

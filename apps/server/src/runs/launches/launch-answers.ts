@@ -6,7 +6,7 @@ import type { LaunchKey } from './launch.ts';
 import { type LaunchAnswer, type NamesOf, answerOf, readAnswer } from './launch-reply.ts';
 import type { LaunchStore, StoredLaunch } from './store.ts';
 
-/** Digest of a request; the order of its keys does not matter. */
+/** Returns the digest of a request. The order of object keys does not matter. */
 export const fingerprintOf = (request: readonly unknown[]): string =>
   hash('sha256', stableJson(request), 'hex');
 
@@ -20,7 +20,10 @@ interface Options extends StartWaits {
   readonly namesOf: NamesOf;
 }
 
-/** Answers of launches with a launch ID: the first answer is the answer to every repetition of the request. */
+/**
+ * Replies to launches with a launch ID. Every repeated request gets the reply of the first one, so launches are
+ * idempotent.
+ */
 export class LaunchAnswers {
   readonly #options: Options;
 
@@ -28,15 +31,18 @@ export class LaunchAnswers {
     this.#options = options;
   }
 
-  /** Answers a repetition; undefined when no launch is stored under the key. Throws `launch_id_conflict`. */
+  /**
+   * Returns the reply to a repeated request; undefined when no launch is stored under the key. Throws
+   * `launch_id_conflict`.
+   */
   async find(userId: string, key: LaunchKey): Promise<LaunchAnswer | undefined> {
     const earlier = await this.#options.launches.find(userId, key.launchId);
     return earlier === undefined ? undefined : this.repeat(key, earlier);
   }
 
   /**
-   * Answers for a launch that is stored, which is never sent again. Without an answer it has started, or the server
-   * stopped in the middle of it. Throws `launch_id_conflict`.
+   * Returns the reply to a stored launch, which is never sent again. A launch without a stored reply has started, or
+   * the server stopped while it was in flight. Throws `launch_id_conflict`.
    */
   async repeat(key: LaunchKey, { id, fingerprint, answer }: StoredLaunch): Promise<LaunchAnswer> {
     requireSame(key, fingerprint);
@@ -44,13 +50,13 @@ export class LaunchAnswers {
     return this.answer(id, await awaitStoredStart(this.#options, id));
   }
 
-  /** Makes the answer of a launch and stores it, unless another server has stored one; that one is returned. */
+  /** Creates and stores the reply to a launch. Returns the stored reply when another server was first. */
   async answer(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
     const { launches, namesOf } = this.#options;
     const made = await answerOf(outcome, namesOf);
     if ('refusal' in made) return readAnswer(await launches.saveAnswer(id, JSON.stringify(made)));
-    // An answer that all runs have started need not be stored: the stored runs say so, too. Only a launch with a run
-    // that was called off may have another answer, which was given before that run started.
+    // A reply that all runs have started need not be stored: the stored runs say the same. Another reply can exist only
+    // for a launch with a called-off run, given before that run started.
     const isCalledOff = outcome.some((run) => run.stop_requested === 1);
     const earlier = isCalledOff ? await launches.findAnswer(id) : null;
     return earlier === null ? made : readAnswer(earlier);

@@ -15,11 +15,11 @@ interface SentRun {
 interface HostLaunch {
   readonly runs: readonly SentRun[];
   readonly secrets: LaunchSecrets;
-  /** Time that a single run has to begin. */
+  /** Start timeout of a single run, in ms. */
   readonly ackTimeoutMs: number;
 }
 
-/** Message to the host that has the phones of these runs. */
+/** Creates the message to the host that has the phones of these runs. */
 export const launchMessage = (
   { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
   { runs, secrets, ackTimeoutMs }: HostLaunch,

@@ -15,22 +15,22 @@ interface Options {
   readonly bundles: Bundles;
   readonly parameters: ParameterChecker;
   readonly matchers: ProjectMatchers;
-  /** Reads the secrets of a project, to look for them in given values. */
+  /** Reads the secrets of a project, to search for them in given values. */
   readonly secretsOf: (projectId: string) => Promise<LaunchSecrets>;
 }
 
-/** The launcher, and the phones of the launch. */
+/** Launcher and phones of a launch. */
 type Target = Pick<PreparedLaunch, 'launcher' | 'auditEvent' | 'key' | 'claim' | 'deviceIds'>;
 
-/** Direct code as it was sent. */
+/** Direct code as the caller sent it. */
 export interface DirectCode {
   readonly launchId: string;
   readonly code: string;
-  /** Undefined: the caller has given none. */
+  /** Undefined when the caller gave none. */
   readonly name: string | undefined;
 }
 
-/** Prepares launches: everything that does not depend on which phones are online. */
+/** Prepares the parts of launches that do not depend on which phones are online. */
 export class LaunchPreparation {
   readonly #options: Options;
 
@@ -38,7 +38,7 @@ export class LaunchPreparation {
     this.#options = options;
   }
 
-  /** Prepares a project with parameters that are checked. Throws `invalid_masks` and `compile_failed`. */
+  /** Prepares a project whose parameters were already validated. Throws `invalid_masks` and `compile_failed`. */
   async ofProject(target: Target, project: Launchable, inputs: LaunchInputs): Promise<PreparedLaunch> {
     const masks = await masksOf(project);
     const bundle = await this.#options.bundles.ofProject(project.files);
@@ -66,14 +66,14 @@ export class LaunchPreparation {
     };
   }
 
-  /** Bundles a project for hosts that get it without a launch. Throws `compile_failed`. */
+  /** Bundles a project for hosts that receive it without a launch. Throws `compile_failed`. */
   bundle(files: ProjectFiles): Promise<Bundle> {
     return this.#options.bundles.ofProject(files);
   }
 
   /**
-   * Returns the parameters with the defaults of the project's schema. Throws `invalid_parameters` or
-   * `invalid_parameter_schema`.
+   * Validates the parameters against the project's schema and returns them with its defaults. Throws
+   * `invalid_parameters` or `invalid_parameter_schema`.
    */
   async checkParameters(
     { files }: Pick<Launchable, 'files'>,
@@ -87,12 +87,12 @@ export class LaunchPreparation {
     return this.#options.parameters.check(schema.text, parameters, userId);
   }
 
-  /** Requires that values hold no secrets: they are stored until runs begin. Throws `secret_in_job`. */
+  /** Requires that values contain no secrets, because they are stored until runs begin. Throws `secret_in_job`. */
   async requireNoSecrets(projectId: string, values: readonly unknown[]): Promise<void> {
     const { matchers, secretsOf } = this.#options;
     const matcher = await matchers.of(projectId, await secretsOf(projectId));
     if (matcher.isEmpty) return;
-    // Other requests have turns in between: a table may have 5 MB.
+    // Yields to other requests in between, because a table may have 5 MB.
     const slice = new TimeSlice();
     for (const value of values) {
       if (await slice.run(matcher.lookingIn(JSON.stringify(value)))) throw ApiError.of('secret_in_job', {});

@@ -7,16 +7,16 @@ import type { LaunchedRun } from './store.ts';
 /** Looks up names of devices for messages: IDs with serial numbers. */
 export type NamesOf = (deviceIds: readonly string[]) => Promise<(deviceId: string) => string>;
 
-/** The reply to a launch, as it is stored, so that the same request gets it again. */
+/** Reply to a launch as it is stored, so that a repeated request gets the same reply. */
 export type LaunchAnswer = ({ message: string } | { refusal: Record<'missing' | 'started', string> }) & {
-  /** Missing in answers of the first release. */
+  /** Missing in replies stored by the first release. */
   devices?: DeviceOutcome[];
 };
 
 const count = (devices: number): string => `${devices} device${devices === 1 ? '' : 's'}`;
 const hasStarted = (run: LaunchedRun): boolean => run.started_at !== null;
 
-/** Makes the answer of a launch from what its runs have done. */
+/** Creates the reply to a launch from the state of its runs. */
 export async function answerOf(runs: LaunchOutcome, namesOf: NamesOf): Promise<LaunchAnswer> {
   const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
   if (missing.length === 0)
@@ -55,28 +55,28 @@ function missingRow(run: LaunchedRun, name: string): DeviceOutcome {
   return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
 }
 
-/** Parses the stored JSON of an answer. */
+/** Parses the stored JSON of a reply. */
 export function readAnswer(json: string): LaunchAnswer {
-  // Nobody else writes the column.
+  // The column is written only by `LaunchAnswers`.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(json) as LaunchAnswer;
 }
 
-/** Returns the reply of a success; throws a refusal. */
+/** Returns the reply of a successful launch. Throws `launch_not_acknowledged` for a refusal. */
 export function deliver(answer: LaunchAnswer): LaunchReply {
   const { devices = [] } = answer;
   if ('message' in answer) return { success: true, message: answer.message, devices };
   throw ApiError.of('launch_not_acknowledged', answer.refusal, { devices });
 }
 
-/** The body of a success. */
+/** Body of a successful reply. */
 export interface LaunchReply {
   success: true;
   message: string;
   devices: DeviceOutcome[];
 }
 
-/** Adds an outcome for each device to a refusal that has none: it means the same for all of them. */
+/** Adds an outcome per device to a refusal that has none, because the refusal applies to all of them. */
 export function withDeviceRefusals(error: unknown, deviceIds: readonly string[]): unknown {
   if (!(error instanceof ApiError) || error.status !== 400 || error.devices !== undefined) return error;
   if (deviceIds.length === 0) return error;

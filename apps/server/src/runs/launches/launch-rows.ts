@@ -9,7 +9,7 @@ import type { Launch } from './launch.ts';
 import type { LaunchPayload } from './payload-store.ts';
 import type { NewLaunch } from './store.ts';
 
-/** A run that is to be stored, with its device and the connection that it is to be sent on. */
+/** A run to store, with its device and the connection to send it on. */
 export interface DeviceRun extends OnlineDevice {
   readonly row: StoredRun;
 }
@@ -17,12 +17,12 @@ export interface DeviceRun extends OnlineDevice {
 /** Rows of a launch and of its runs. */
 export interface LaunchRows {
   readonly launch: NewLaunch;
-  /** Direct code as `keptCode` makes it; null for a project, and for code that is too large to be kept. */
+  /** Direct code as `keptCode` returns it; null for a project, and for code that is too large to keep. */
   readonly code: string | null;
   readonly runs: readonly DeviceRun[];
 }
 
-/** Makes the rows of a launch. The values of its secrets are redacted from the parameters that are kept. */
+/** Creates the rows of a launch. Secret values are redacted from the stored parameters. */
 export async function rowsOf(launch: Launch, matchers: ProjectMatchers, now: number): Promise<LaunchRows> {
   const given = {
     automation_parameters: launch.automationParameters,
@@ -58,7 +58,7 @@ const runRow = (launch: Launch, { device }: OnlineDevice, id: string, now: numbe
   host_id: device.stored.host_id,
   automation_id: launch.automationId,
   project_name: launch.project?.name ?? launch.name,
-  // The launch ID of direct code is its automation ID, too.
+  // The launch ID of direct code is also its automation ID.
   launch_id: launch.project === null ? (launch.key?.launchId ?? null) : null,
   status: 'starting',
   stop_requested: 0,
@@ -74,7 +74,7 @@ const runRow = (launch: Launch, { device }: OnlineDevice, id: string, now: numbe
   ended_at: null,
 });
 
-/** Content of the launch message of every host. */
+/** Returns the part of the launch message that is the same for every host. */
 export function payloadOf(launch: Launch): LaunchPayload {
   const limit = appLimitOf(launch.launcher);
   return {

@@ -48,11 +48,11 @@ export interface LaunchRequest {
   readonly key: LaunchKey | null;
   readonly phones: PhoneRequest;
   readonly inputs: LaunchInputs;
-  /** Null: a saved project. */
+  /** Null for a saved project. */
   readonly direct: DirectCode | null;
 }
 
-/** The run of a task of a job. Its parameters were checked when the job was made. */
+/** Request to run a task of a job. Its parameters were validated when the job was created. */
 interface TaskStart {
   readonly principal: Principal;
   readonly automationId: string;
@@ -73,9 +73,9 @@ interface Options extends LaunchStores {
   readonly stops: RunStops;
   readonly turns: Turns;
   readonly clock: Clock;
-  /** Called with the runs that a launch has stored. */
+  /** Receives the runs that a launch has stored. */
   readonly onCreated: (rows: readonly StoredRun[]) => void;
-  /** Time that a single run has to begin, in ms. */
+  /** Start timeout of a single run, in ms. */
   readonly ackTimeoutMs: number;
   readonly namesOf: NamesOf;
 }
@@ -93,18 +93,18 @@ interface Sent {
 type SentOrEarlier = Sent | { readonly key: LaunchKey; readonly earlier: StoredLaunch };
 type Stored = Sent | LaunchConflict;
 
-/** Timeout for the hello of a host on its newest connection. */
+/** Timeout for a host's hello on its newest connection, in ms. */
 const reconnectMs = 4000;
 const reconnectPauseMs = 20;
 
 /**
- * Starts saved projects, direct code and tasks of jobs. Every launch goes the same way: resolve the project and the
- * phones, prepare, store, send, await the start, reply. Errors are those that the error table lists for launches.
+ * Starts saved projects, direct code and tasks of jobs. Every launch passes the same steps: resolve the project and the
+ * phones, prepare, store, send, await the start, reply. Throws the errors that the error table lists for launches.
  */
 export class Launches {
   readonly #options: Options;
   readonly #answers: LaunchAnswers;
-  /** The launches that wait for their answer, by user and launch ID. */
+  /** Launches in flight, by user and launch ID. */
   readonly #underWay = new Map<string, UnderWay>();
 
   constructor(options: Options) {
@@ -112,11 +112,11 @@ export class Launches {
     this.#answers = new LaunchAnswers(options);
   }
 
-  /** Starts a launch once for each key and answers when all of its phones have answered. */
+  /** Starts a launch once per key. Resolves when all of its phones have answered. */
   async start(request: LaunchRequest): Promise<LaunchReply> {
     const { principal, key, phones, direct } = request;
     try {
-      // Users who may not start the project must not learn what has started.
+      // Access is checked first: users who may not start the project must not learn what has started.
       const project =
         direct === null ? await this.#options.getLaunchable(phones.automationId, principal) : null;
       return deliver(
@@ -128,8 +128,8 @@ export class Launches {
   }
 
   /**
-   * Resolves when the run is stored. `begun` resolves when it has begun or was called off. Throws `already_running` when
-   * the project runs on the phone, and what `claim` throws.
+   * Starts the run of a task. Resolves when the run is stored; `begun` resolves when it has begun or was called off.
+   * Throws `already_running` when the project already runs on the phone, and the errors of `claim`.
    */
   async startTask({
     principal,
@@ -145,7 +145,7 @@ export class Launches {
     return { begun: 'rows' in sent ? awaitStart(this.#options, sent.rows) : Promise.resolve() };
   }
 
-  /** Gives each request with the same key the same answer. */
+  /** Returns the same reply to every request with the same key. */
   #launchOnce(request: LaunchRequest, key: LaunchKey, project: Launchable | null): Promise<LaunchAnswer> {
     const name = `${request.principal.userId} ${key.launchId}`;
     const known = this.#underWay.get(name);
@@ -199,7 +199,7 @@ export class Launches {
   ): Promise<PreparedLaunch> {
     const { preparation, phones } = this.#options;
     const { userId } = principal;
-    // Refuses phones that are away before anything is compiled.
+    // Refuses offline phones before anything is compiled.
     await getOnlineDevices(phones.access, userId, deviceIds);
     const target = { launcher: principal, auditEvent, key, deviceIds };
     if (direct !== null) return preparation.ofDirectCode(target, direct, inputs);
@@ -210,8 +210,8 @@ export class Launches {
   }
 
   /**
-   * Takes a turn of the user for each attempt. It retries while a host connects again: a message on its earlier
-   * connection would be lost. Waits for hosts take no turn, so they hold up no other launch.
+   * Stores and sends a launch. Retries while a host reconnects, because a message on its earlier connection would be
+   * lost. Each attempt takes one of the user's turns; waits for hosts take none, so they do not block other launches.
    */
   async #storeAndSend(prepared: PreparedLaunch): Promise<SentOrEarlier> {
     const { turns, phones } = this.#options;
@@ -229,8 +229,8 @@ export class Launches {
   }
 
   /**
-   * Looks the phones up, stores the launch and sends it. Leases and connections may have changed during the compilation.
-   * Throws `already_running`.
+   * Looks up the phones, stores the launch and sends it. The lookup is repeated because leases and connections may have
+   * changed during the compilation. Throws `already_running`.
    */
   async #attempt(prepared: PreparedLaunch): Promise<Stored> {
     const { phones, grants } = this.#options;
@@ -246,7 +246,10 @@ export class Launches {
     return stored;
   }
 
-  /** Stores the launch and sends it to the hosts of this server; other servers send theirs from what is stored. */
+  /**
+   * Stores the launch and sends it to the hosts of this server. Other servers send it to theirs from the stored
+   * payload.
+   */
   async #store(launch: Launch): Promise<Stored> {
     const { runLimits, outbox, hosts, activeRuns, matchers, clock, onCreated } = this.#options;
     const rows = await rowsOf(launch, matchers, clock.now());
@@ -260,7 +263,7 @@ export class Launches {
         storeLaunch(this.#options, launch, rows, runs.every(isOurs) ? undefined : payload),
       );
       if (conflict !== undefined) return conflict;
-      // Nothing may wait from here to the sending: a stop that came in between would overtake the launch.
+      // No await may occur between here and the send: a stop in between would overtake the launch.
       for (const { row, epoch } of runs.filter(isOurs)) activeRuns.add(activeRunOf(row, epoch));
       this.#send(launch, payload, runs);
     } finally {
@@ -284,7 +287,10 @@ export class Launches {
   }
 }
 
-/** Throws `devices_unavailable`: a host of an older release would show secrets, or let the code use every app. */
+/**
+ * Requires that all hosts support secrets and app limits when the launch needs them. A host of an older release would
+ * reveal secrets, or let the code use every app. Throws `devices_unavailable`.
+ */
 function requireKnownBy({ launcher, devices, secrets }: Launch): void {
   if (Object.keys(secrets).length > 0)
     requireHosts(devices, ({ device }) => device.knowsSecrets, 'does not support secrets');

@@ -6,7 +6,7 @@ import { textsIn } from '../../storage/db/dialect.ts';
 import { dayMs, hourMs } from '../../kernel/durations.ts';
 import type { Bundle } from './bundles.ts';
 
-/** Values that the code of a launch is given. */
+/** Inputs of the launched code. */
 const Given = Type.Object({
   automation_id: Type.String(),
   automation_parameters: Type.Record(Type.String(), Type.Unknown()),
@@ -18,7 +18,7 @@ const Given = Type.Object({
 });
 export type Given = Static<typeof Given>;
 
-/** Content of the launch message to a host. It is stored when another server has to send it. */
+/** Content of the launch message to a host. It is stored only when another server has to send it. */
 export interface LaunchPayload {
   readonly launch: string;
   readonly bundle: Bundle;
@@ -26,13 +26,13 @@ export interface LaunchPayload {
 }
 
 const validator = Compile(Given);
-/** Minimum time between two notes of a bundle's use. */
+/** Minimum interval between updates of a bundle's `used_at`, in ms. */
 const noteUseAfterMs = hourMs;
-/** Retention of a payload: nobody waits longer for a host to begin. */
+/** Retention of a payload, in ms: no caller waits longer for a host to begin. */
 const payloadMs = hourMs;
 const bundleMs = dayMs;
 
-/** Stores the payload for an hour, in the transaction that stores the launch. */
+/** Stores the payload in the transaction that stores the launch. Payloads are retained for an hour. */
 export async function storePayload(
   transaction: Transaction,
   { launch, bundle: { hash, code, sourceMap }, given }: LaunchPayload,
@@ -72,7 +72,7 @@ export function createPayloadStore(db: Db) {
       }));
     },
 
-    /** Deletes payloads and bundles that nobody sends any more. */
+    /** Deletes expired payloads, and unused bundles that no payload references. */
     async deleteOld(now: number): Promise<void> {
       await db
         .deleteFrom('launch_payload')

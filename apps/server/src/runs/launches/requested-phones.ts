@@ -3,15 +3,15 @@ import type { Static } from 'typebox';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { chooseFree, listSelected, type PhoneSources } from './choose-phones.ts';
 
-/** Fields of a launch request that say on which phones: a list of them, or a selector with or without a count. */
+/** Fields of a launch request that select phones: a list, or a selector with or without a count. */
 export type PhoneRequest = Pick<
   Static<typeof LaunchBody>,
   'device_ids' | 'selector' | 'count' | 'command' | 'automationId'
 >;
 
 /**
- * Lists the IDs of the phones that a request means: its list, or the phones that its selector finds. A start takes free
- * phones, a stop those on which the project runs. Throws `invalid_request` and `too_few_devices`.
+ * Returns the IDs of the phones that a request addresses: its list, or the phones that match its selector. A start
+ * selects free phones, a stop those on which the project runs. Throws `invalid_request` and `too_few_devices`.
  */
 export async function requestedPhones(
   sources: PhoneSources,

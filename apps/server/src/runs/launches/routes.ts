@@ -52,7 +52,7 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
   addRoute(app, launchRoutes.launchDirect, async ({ principal, body, auditEvent }) => {
     if (body.command === 'start') return launches.start(directRequest(body, { principal, auditEvent }));
     const { userId } = principal;
-    // Another user may have chosen the same launch ID.
+    // Launch IDs are unique per user: another user may have chosen the same one.
     const isMeant = (run: ActiveRun): boolean =>
       run.launchId === body.launch_id && [run.userId, run.deviceOwnerId].includes(userId);
     try {
@@ -107,7 +107,7 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
   });
 }
 
-/** Makes the request of a launch from the body of `launchAutomation`. */
+/** Creates a launch request from the body of `launchAutomation`. */
 function projectRequest(
   body: Static<typeof LaunchBody>,
   caller: Pick<LaunchRequest, 'principal' | 'auditEvent'>,
@@ -122,7 +122,7 @@ function projectRequest(
   return { ...caller, key, phones: body, inputs, direct: null };
 }
 
-/** Makes the request of a launch from the body of `launchDirectAutomation`. */
+/** Creates a launch request from the body of `launchDirectAutomation`. */
 function directRequest(
   body: Static<typeof LaunchDirectBody>,
   caller: Pick<LaunchRequest, 'principal' | 'auditEvent'>,

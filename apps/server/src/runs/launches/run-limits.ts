@@ -4,16 +4,18 @@ import type { Transaction } from '../../storage/db/database.ts';
 import { boundedList } from '../../kernel/errors/bounded-list.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 
-/** Seconds for `Retry-After`. A run ends at any time; a caller who asks more often learns nothing. */
+/** `Retry-After` in seconds. Runs end at unpredictable times, so a shorter retry interval gains nothing. */
 const retryAfterS = 5;
 
-/** Waits until no other launch of the user is being stored, at whatever server, until the transaction ends. */
+/**
+ * Locks the user's run quota until the transaction ends, across servers: launches of a user are stored one at a time.
+ */
 export const lockRunsOf = (transaction: Transaction, userId: string): Promise<void> =>
   lockQuota(transaction, { kind: 'runs', owner: userId });
 
 interface RunCounts {
   countOfUser(userId: string, within: Transaction): Promise<number>;
-  /** Selects the devices that have `maxRuns` runs, or more. */
+  /** Returns the devices that have at least `maxRuns` active runs. */
   listFullDevices(
     deviceIds: readonly string[],
     maxRuns: number,
@@ -21,7 +23,7 @@ interface RunCounts {
   ): Promise<ReadonlySet<string>>;
 }
 
-/** Limits of the runs at once, per user and per device. */
+/** Limits of concurrent runs, per user and per device. */
 export class RunLimits {
   readonly #limits: Limits;
   readonly #store: RunCounts;
@@ -32,8 +34,8 @@ export class RunLimits {
   }
 
   /**
-   * Throws the refusal of `runs` or `device_runs`. Call it in the transaction that stores the runs, under the lock of
-   * `lockRunsOf`: the launches of a user are counted one after another.
+   * Throws the refusal of `runs` or `device_runs` when the runs exceed a limit. Call it in the transaction that stores
+   * the runs, under the lock of `lockRunsOf`, so that concurrent launches of a user are counted one after another.
    */
   async requireRoom(
     transaction: Transaction,
@@ -53,7 +55,7 @@ export class RunLimits {
     });
   }
 
-  /** Calls `store`, which stores `bytes` of a launch. Throws `work_bytes_exceeded`. */
+  /** Calls `store`, which stores `bytes` of a launch, when the user's quota has room. Throws `work_bytes_exceeded`. */
   withRoom<Result>(userId: string, bytes: number, store: () => Promise<Result>): Promise<Result> {
     return this.#limits.withRoom('work_bytes', { userId, bytes }, store);
   }

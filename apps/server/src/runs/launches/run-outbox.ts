@@ -11,7 +11,7 @@ import { launchMessage } from './launch-message.ts';
 import type { LaunchPayload, PayloadStore } from './payload-store.ts';
 
 interface Options {
-  /** Lists the runs to send to the hosts of these connections: runs that have not begun, and stops. */
+  /** Lists the pending messages to the hosts of these connections: runs that have not begun, and requested stops. */
   listToSend: (epochs: readonly number[]) => Promise<readonly RunToSend[]>;
   payloads: Pick<PayloadStore, 'list'>;
   activeRuns: ActiveRuns;
@@ -19,26 +19,26 @@ interface Options {
   lifecycle: Pick<RunLifecycle, 'endUnsent'>;
   grants: Pick<SecretGrants, 'grantOrNone'>;
   faults: FaultMonitor;
-  /** Time that a single run has to begin. */
+  /** Start timeout of a single run, in ms. */
   ackTimeoutMs: number;
 }
 
-/** The runs of a launch that one host gets. */
+/** Runs of one launch for one host. */
 interface HostLaunch {
   readonly epoch: number;
   readonly runs: readonly RunToSend[];
   readonly secrets: LaunchSecrets;
 }
 
-/** Interval of the flush of all hosts: the longest delay of a launch whose message was missed. */
+/** Flush interval of all hosts, in ms: the maximum delay of a launch whose notification was missed. */
 const flushEveryMs = 1000;
 
-/** Sends the hosts of this server their stored messages: stops, and launches of other servers. */
+/** Sends stored messages to the hosts of this server: stops, and launches that other servers stored. */
 export class RunOutbox {
   readonly #options: Options;
-  /** Launches that this server is storing at the moment, and sends itself. */
+  /** Launches that this server is storing and will send itself. */
   readonly #ownLaunches = new Set<string>();
-  /** Hosts to flush, by the epochs of their connections. */
+  /** Epochs of the host connections to flush. */
   readonly #toFlush: Batcher<number>;
   readonly #endFlushing: () => Promise<void>;
 
@@ -54,7 +54,7 @@ export class RunOutbox {
     this.#endFlushing = periodically(faults, flushEveryMs, () => this.#toFlush.add(hosts.epochs()));
   }
 
-  /** Leaves a launch out, because this server stores and sends it itself. Call the result when it is sent. */
+  /** Excludes a launch that this server stores and sends itself. Call the returned function when it is sent. */
   suppress(launch: string): () => void {
     this.#ownLaunches.add(launch);
     return () => this.#ownLaunches.delete(launch);
@@ -93,7 +93,10 @@ export class RunOutbox {
     }
   }
 
-  /** Secrets of the runs of one launch on one host. Direct code has none: its launch ID may be the ID of a project. */
+  /**
+   * Returns the secrets for the runs of one launch on one host. Direct code gets none: its launch ID may equal the ID
+   * of a project.
+   */
   async #secretsFor([run]: readonly RunToSend[]): Promise<LaunchSecrets> {
     if (run === undefined || originOf(run).isDirect) return {};
     return this.#options.grants.grantOrNone(run.automation_id, run.device_owner_id);

@@ -18,8 +18,8 @@ export interface Stopper {
 }
 
 /**
- * Selects the runs on a device that the user may stop: all of them for its owner, for others those that they have
- * launched or might launch.
+ * Returns a predicate for the runs on a device that the user may stop. The device's owner may stop every run; others
+ * may stop the runs that they launched, and runs of projects that they may launch.
  */
 export async function whatMayBeStopped(
   { devices, activeRunRows }: Stopper,
@@ -36,8 +36,8 @@ export async function whatMayBeStopped(
 const isEditor = (role: ProjectRole | undefined): boolean => role !== undefined && editors.includes(role);
 
 /**
- * Ends the runs on these devices for which `isMeant` holds. Returns their number, and the outcome for each device.
- * Throws `devices_unavailable` before anything is stopped, or `stop_not_confirmed`.
+ * Stops the runs on these devices that match `isMeant`. Returns their number, and the outcome per device. Throws
+ * `devices_unavailable` before anything is stopped, or `stop_not_confirmed`.
  */
 export async function stopOnDevices(
   { devices: access, activeRunRows, stops }: Stopper,
@@ -68,7 +68,7 @@ export async function stopOnDevices(
   throw ApiError.of('stop_not_confirmed', { seconds, runs }, { devices });
 }
 
-/** Describes one audit event for all devices, and none when nothing runs. */
+/** Fills in one audit event for all devices; none when nothing runs. */
 function describeAuditEvent(
   auditEvent: AuditEvent,
   meant: readonly ActiveRun[],
@@ -83,7 +83,7 @@ function describeAuditEvent(
   auditEvent.on({ type: 'device', id: device.id, name: device.serial }, people, details);
 }
 
-/** ID of the newest run. IDs are UUIDv7s of one process: their order is that of creation. */
+/** Returns the ID of the newest run. Run IDs are UUIDv7, so they sort by creation time. */
 const newestOf = (runs: readonly ActiveRun[]): string | null =>
   runs
     .map(({ runId }) => runId)

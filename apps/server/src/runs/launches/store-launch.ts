@@ -10,13 +10,13 @@ import { type LaunchPayload, storePayload } from './payload-store.ts';
 import { lockRunsOf, type RunLimits } from './run-limits.ts';
 import type { LaunchStore, StoredLaunch } from './store.ts';
 
-/** Reason why a launch is not stored as it is. Nothing was changed. */
+/** Conflict that prevented a launch from being stored. Nothing was changed. */
 export type LaunchConflict =
-  /** A host has a newer connection than the one that the runs are to be sent on. */
+  /** A host has reconnected: the connection to send the runs on is stale. */
   | { readonly reason: 'reconnected' }
-  /** The user has used the launch ID of the key before. */
+  /** The user has already used the launch ID of the key. */
   | { readonly reason: 'key'; readonly key: LaunchKey; readonly launch: StoredLaunch }
-  /** The project runs on these devices. */
+  /** The project already runs on these devices. */
   | { readonly reason: 'busy'; readonly deviceIds: ReadonlySet<string> };
 
 export interface LaunchStores {
@@ -27,9 +27,9 @@ export interface LaunchStores {
 }
 
 /**
- * Stores a launch with all its runs in one transaction, or nothing. `payload` is stored for the servers that have hosts
- * of the runs; undefined: this server has all of them. Returns the conflict that kept it from being stored. Throws the
- * refusals of `runs`, `device_runs` and `budget_spent`, and what `claim` throws.
+ * Stores a launch with all its runs in one transaction, or nothing. `payload` is stored for the other servers that have
+ * hosts of the runs; undefined when this server has all of them. Returns the conflict that prevented the launch from
+ * being stored. Throws the refusals of `runs`, `device_runs` and `budget_spent`, and the errors of `claim`.
  */
 export const storeLaunch = (
   { commits, launches, runLimits, audit }: LaunchStores,
@@ -49,7 +49,7 @@ export const storeLaunch = (
       if (earlier !== undefined) return { reason: 'key', key, launch: earlier };
     }
     if (project !== null) {
-      // Other users may launch the project, too.
+      // The lock is per project, because other users may launch it at the same time.
       await serialize(transaction, `runs of project ${project.projectId}`);
       const deviceIds = await launches.selectBusy(transaction, project.projectId, launch.deviceIds);
       if (deviceIds.size > 0) return { reason: 'busy', deviceIds };
@@ -64,14 +64,14 @@ export const storeLaunch = (
     const [first] = runs;
     if (claim !== undefined && first !== undefined) await claim(transaction, first.row);
     if (auditEvent !== null) {
-      // Described here alone: a server that does not store the launch has done nothing.
+      // Filled in only after the insert: a server that did not store the launch has nothing to audit.
       describeAuditEvent(launch, auditEvent);
       await audit.writeOf(auditEvent)(transaction);
     }
     return undefined;
   });
 
-/** Describes one audit event for all devices. */
+/** Fills in one audit event for all devices. */
 function describeAuditEvent(
   { id, key, project, film, phoneSettings, devices }: Launch,
   auditEvent: AuditEvent,

@@ -21,10 +21,10 @@ export type LaunchedRun = Pick<
   | 'error_message'
 >;
 
-/** A new run, with the connection that it is to be sent on. */
+/** A new run, with the connection to send it on. */
 export type NewRun = StoredRun & { epoch: number | null };
 
-/** Counts the bytes that are kept of a launch. */
+/** Counts the stored bytes of a launch. */
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
 
@@ -39,7 +39,7 @@ const ownColumns = {
 
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
-/** Launches, and the runs they begin. */
+/** Stores launches and their runs. */
 export function createLaunchStore(db: Db, commits: GroupCommit) {
   return {
     find: (userId: string, launchId: string, on: Db = db): Promise<StoredLaunch | undefined> =>
@@ -50,7 +50,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .where('launch_id', '=', launchId)
         .executeTakeFirst(),
 
-    /** Lists the runs of a launch with few columns: there may be ten thousand. */
+    /** Lists the runs of a launch. Selects few columns, because a launch may have ten thousand runs. */
     listRuns: (launch: string): Promise<LaunchedRun[]> =>
       db
         .selectFrom('run')
@@ -59,7 +59,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .where('launch', '=', launch)
         .execute(),
 
-    /** Selects the devices on which the project runs. */
+    /** Returns the devices on which the project already runs. */
     async selectBusy(
       transaction: Transaction,
       projectId: string,
@@ -76,7 +76,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       return new Set(rows.map((row) => row.device_id));
     },
 
-    /** Inserts a launch with its runs and its direct code, as `keptCode` makes it. */
+    /** Inserts a launch with its runs and its direct code in the form of `keptCode`. */
     async insert(
       transaction: Transaction,
       launch: NewLaunch,
@@ -89,7 +89,8 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .insertInto('launch')
         .values({ ...launch, answer: null, bytes: bytesOf(launch.parameters, code) })
         .execute();
-      // One statement for all of them: a value for each field of each run would make it too long.
+      // One statement inserts all runs. The shared columns are passed once: a value for each field of each run would
+      // make the statement too long.
       await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,
           project_name, launch_id, status, "commit", dirty, created_at)
         SELECT own.id, own.device_id, own.device_owner_id, own.host_id, own.epoch, ${id}, ${userId},
@@ -99,7 +100,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       if (code !== null) await transaction.insertInto('launch_code').values({ launch: id, code }).execute();
     },
 
-    /** Saves an answer; the first one stays. Returns the one that is saved. */
+    /** Saves a reply unless one is saved already. Returns the saved reply. */
     saveAnswer: (id: string, answer: string): Promise<string> =>
       commits.write(async (transaction) => {
         const saved = await transaction
@@ -116,7 +117,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       return row?.answer ?? null;
     },
 
-    /** Lists up to `limit` launches of before `time` whose runs have all ended. */
+    /** Lists up to `limit` launches that were created before `time` and have no active run. */
     async listEndedBefore(time: number, limit: number): Promise<string[]> {
       const active = db.selectFrom('run').select('run.launch').where('ended_at', 'is', null);
       const old = await db

@@ -9,10 +9,7 @@ import { runQueue, type RunToSend, type StoredRun } from './stored-run.ts';
 
 export type ActiveRunStore = ReturnType<typeof createActiveRunStore>;
 
-/**
- * The runs that have not ended, whichever server has their hosts. `ActiveRuns` has those of this server's hosts in
- * memory.
- */
+/** Stores the active runs of all servers. `ActiveRuns` holds those of this server's hosts in memory. */
 export function createActiveRunStore(db: Db, commits: GroupCommit) {
   const active = () => db.selectFrom('run').selectAll().where('ended_at', 'is', null);
   return {
@@ -23,7 +20,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         .where('host_id', '=', hostId)
         .execute(),
 
-    /** Maps the devices to their runs; a device without any is missing. */
+    /** Maps devices to their active runs. Devices without any are omitted. */
     async mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly ActiveRun[]>> {
       const rows = await active().where('device_id', 'in', textsIn(db, deviceIds)).execute();
       return Map.groupBy(
@@ -32,11 +29,11 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
       );
     },
 
-    /** Lists runs by their IDs, also those that have ended. */
+    /** Lists runs by ID, including ended ones. */
     listByIds: (runIds: readonly string[]): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, runIds)).execute(),
 
-    /** Lists the runs to send to the hosts of these connections: runs that have not begun, and stops. */
+    /** Lists the pending messages to the hosts of these connections: runs that have not begun, and requested stops. */
     listToSend: (epochs: readonly number[]): Promise<RunToSend[]> =>
       db
         .selectFrom('host_session')
@@ -55,7 +52,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         .orderBy('run.id')
         .execute(),
 
-    /** Lists the runs whose host has been away since then, and those that no host has acknowledged since then. */
+    /** Lists the runs whose host has been away since that time, and those that no host has acknowledged since. */
     listOverdue: (since: number): Promise<Row<'run'>[]> =>
       db
         .selectFrom('run')
@@ -75,7 +72,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         )
         .execute(),
 
-    /** Notes that the host of this connection has these runs now. */
+    /** Assigns these runs to the current connection of their host. */
     async adopt(runIds: readonly string[], epoch: number): Promise<void> {
       if (runIds.length === 0) return;
       await commits.write(
@@ -91,7 +88,8 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
     },
 
     /**
-     * Has runs sent on this connection: those whose code is stored and that nobody has called off. Returns their IDs.
+     * Reassigns runs to this connection, so that they are sent again. Selects the runs that have not begun, have a
+     * stored payload and were not called off. Returns their IDs.
      */
     sendAgain: (runIds: readonly string[], epoch: number): Promise<string[]> =>
       commits.write(async (transaction) => {
@@ -108,7 +106,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
         return rows.map(({ id }) => id);
       }, runQueue),
 
-    /** Requests the stop of runs. Returns the newest connections of the hosts that have to be told. */
+    /** Requests the stop of runs. Returns the newest connections of the hosts to notify. */
     requestStop: (runIds: readonly string[]): Promise<number[]> =>
       commits.write(
         noted(async (transaction) => {
@@ -134,14 +132,13 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
       return row.count;
     },
 
-    /** Selects the devices that have `most` runs, or more. */
+    /** Returns the devices that have at least `maxRuns` active runs. */
     async listFullDevices(
       deviceIds: readonly string[],
       maxRuns: number,
       within: Db | Transaction,
     ): Promise<ReadonlySet<string>> {
-      // One query instead of a count for each device, which would look each time through all runs that have ended
-      // lately.
+      // One query instead of a count per device, which would scan all recently ended runs each time.
       const rows = await within
         .selectFrom('run')
         .select('device_id')
@@ -155,7 +152,7 @@ export function createActiveRunStore(db: Db, commits: GroupCommit) {
   };
 }
 
-/** Lists the epochs of the newest connections of these hosts. */
+/** Returns the epochs of the newest connections of these hosts. */
 async function listEpochs(
   transaction: Transaction,
   hosts: readonly { device_owner_id: string; host_id: string }[],

@@ -8,14 +8,16 @@ export interface ActiveRun extends RunOrigin {
   readonly hostId: string;
   /** The caller's launch ID; null for a project. */
   readonly launchId: string | null;
-  /** The run as it is stored; `stopRequested` may be newer. */
+  /** The stored run; `stopRequested` may be newer. */
   row: StoredRun;
   stopRequested: boolean;
-  /** The connection that carried the launch, or on which the host reported the run; null: none since the start. */
+  /** Epoch of the connection that carried the launch or reported the run; null when there was none since the start. */
   epoch: number | null;
 }
 
-/** Runs that have not ended, of the hosts that are connected to this server. The stored rows are the truth. */
+/**
+ * In-memory index of the active runs of the hosts that are connected to this server. The stored rows are authoritative.
+ */
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
@@ -49,7 +51,7 @@ export class ActiveRuns {
     this.#byDevice.set(run.deviceId, onDevice.add(run));
   }
 
-  /** Takes over the stored row of a run that goes on. */
+  /** Replaces the stored row of a run that is still active. */
   update(run: ActiveRun, row: StoredRun): void {
     run.row = row;
   }
@@ -63,12 +65,12 @@ export class ActiveRuns {
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
   }
 
-  /** Removes the runs of a connection that is gone: another server may have its host next. */
+  /** Removes the runs of a closed connection, because the host may connect to another server next. */
   removeOfEpoch(epoch: number): void {
     for (const run of this.all()) if (run.epoch === epoch) this.remove(run.runId);
   }
 
-  /** Lists the runs that somebody waits for, wherever their hosts are. */
+  /** Lists the runs that callers wait for, whichever server has their hosts. */
   awaited(): string[] {
     return [...this.#listeners.keys()];
   }
@@ -77,14 +79,14 @@ export class ActiveRuns {
     return this.#listeners.has(runId);
   }
 
-  /** Tells those who wait for a run what is stored of it now. */
+  /** Passes the stored state of a run to the callers who wait for it. */
   notify(row: StoredRun): void {
     for (const listener of this.#listeners.get(row.id) ?? []) listener(row);
   }
 
   /**
-   * Resolves when `isDone` has held for each of the runs, or after the timeout, with the stored rows of the runs for
-   * which it has. Only changes from now on count.
+   * Waits until `isDone` has been true for each run, or until the timeout. Resolves with the stored rows of the runs
+   * for which it was. Only later changes count.
    */
   async waitFor(
     runIds: readonly string[],

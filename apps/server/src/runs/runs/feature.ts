@@ -18,13 +18,13 @@ type RunListener = (rows: readonly StoredRun[]) => void;
 export interface Runs {
   readonly store: RunStore;
   readonly access: RunAccess;
-  /** Active runs of this server's hosts. */
+  /** In-memory active runs of this server's hosts. */
   readonly activeRuns: ActiveRuns;
   readonly activeRunRows: ActiveRunStore;
   readonly lifecycle: RunLifecycle;
   onCreated(listener: RunListener): void;
   onChange(listener: RunListener): void;
-  /** Call it with the runs that a launch begins. */
+  /** Reports the runs that a launch has stored. */
   created: RunListener;
 }
 
@@ -34,7 +34,7 @@ interface RunDependencies {
   people: ProjectPeople;
 }
 
-/** Opens the runs, the reports of hosts about them, and the news about them between servers. */
+/** Opens the runs, the intake of host reports about them, and the notifications about them between servers. */
 export async function openRuns(context: Context, { hosts, devices, people }: RunDependencies): Promise<Runs> {
   const { app, cluster, commits, config, clock, database, faults, limits, timing } = context;
   const store = createRunStore(database, commits);

@@ -11,7 +11,7 @@ interface RunRoutesOptions {
   store: RunStore;
   launchers: LauncherStore;
   access: RunAccess;
-  /** Finds the records that a run has left, as this user may see them. */
+  /** Finds the records of a run, as visible to this user. */
   recordsOf: (run: Pick<StoredRun, 'id' | 'user_id'>) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
 }
 
@@ -71,7 +71,7 @@ export function addRunRoutes(
   });
 }
 
-/** Launcher of a run that was deleted meanwhile. */
+/** Returns the launcher of a run that was deleted meanwhile. */
 const unknownLauncher = ({ user_id }: StoredRun): RunLauncher => ({
   user_id,
   user_name: null,

@@ -17,12 +17,12 @@ interface Options {
 const maxRemembered = 10_000;
 
 /**
- * Decides who may read a run: its launcher, and those who have a part in both its project and its phone. Direct code is
- * its launcher's alone.
+ * Decides who may read a run: its launcher, and the users who have access to both its project and its phone. Direct
+ * code is visible only to its launcher.
  */
 export class RunAccess {
   readonly #options: Options;
-  /** Phones on which others than their owners have launched, as far as this server knows. */
+  /** Phones on which users other than their owners have launched, as far as this server knows. */
   readonly #foreign = new Set<string>();
   readonly #ownDirect = boundedCache<true>(maxRemembered);
 
@@ -34,12 +34,15 @@ export class RunAccess {
     for (const deviceId of await this.#options.store.listForeignDevices()) this.#foreign.add(deviceId);
   }
 
-  /** Call it for each run that is launched. */
+  /** Registers a launched run. Call it for every launched run. */
   note(run: StoredRun): void {
     if (run.user_id !== run.device_owner_id) this.#foreign.add(run.device_id);
   }
 
-  /** Returns the run when the caller may read it; else throws `run_not_found`. `id`: the ID as the caller gave it. */
+  /**
+   * Returns the run when the caller may read it; otherwise throws `run_not_found`. `id` is the ID as given by the
+   * caller.
+   */
   async getReadable<Run extends StoredRun>(
     run: Run | undefined,
     principal: Principal,
@@ -51,7 +54,10 @@ export class RunAccess {
     throw ApiError.of('run_not_found', { run_id: id });
   }
 
-  /** Returns the run for a stop, as `getReadable` does. The owner of a phone also gets every other run on it. */
+  /**
+   * Returns the run like `getReadable`. The owner of a phone also gets every other run on it, unless the token is
+   * limited to projects.
+   */
   async getStoppable(run: StoredRun | undefined, principal: Principal, id: string): Promise<StoredRun> {
     if (run?.device_owner_id === principal.userId && principal.projectIds === null) return run;
     return this.getReadable(run, principal, id);
@@ -63,13 +69,13 @@ export class RunAccess {
     const device = await devices.fleet.find(run.deviceId);
     if (device === undefined || !this.#isShared(run, device)) return [run.userId];
     const roles = await people.of(run.automationId);
-    // After the wait: a share that has ended meanwhile no longer counts.
+    // Read after the await, so that a share that ended meanwhile no longer counts.
     const others = devices.shares.usersOf(device).filter((id) => roles.has(id));
     return [...new Set([run.userId, ...others])];
   }
 
   /**
-   * Lists the readers who are told without asking: the launcher, and those who have accepted both the project and the
+   * Lists the recipients of events about a run: the launcher, and the users who have accepted both the project and the
    * phone.
    */
   async listRecipients(run: RunOrigin): Promise<string[]> {
@@ -87,7 +93,7 @@ export class RunAccess {
     return this.#options.devices.shares.usersOf(device).some((userId) => userId !== run.userId);
   }
 
-  /** Lists the phones on which there may be runs of others that count for the user: own and accepted ones. */
+  /** Lists the own and accepted phones on which other users may have runs that are visible to the user. */
   async listOtherDevicesForWork(userId: string): Promise<string[]> {
     const { devices } = this.#options;
     if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
@@ -97,7 +103,7 @@ export class RunAccess {
     return others;
   }
 
-  /** Finds the named phone, when the user may read runs of others on it: accepted or not. */
+  /** Returns the named phone when the user may read other users' runs on it, whether the share is accepted or not. */
   async listNamedDevice(userId: string, deviceId: string): Promise<string[]> {
     const seen = await this.#options.devices.find(deviceId, userId);
     return seen !== undefined && this.#mayHaveOthers(seen) ? [seen.device.id] : [];
@@ -119,8 +125,8 @@ export class RunAccess {
   }
 
   /**
-   * Whether others than its owner may have launched on the phone, at whatever server. On all other phones nobody has to
-   * be asked.
+   * Whether users other than its owner may have launched on the phone, at any server. All other phones need no
+   * permission lookup.
    */
   #mayBeForeign(device: FleetDevice): boolean {
     return this.#foreign.has(device.id) || this.#options.devices.shares.wasShared(device);

@@ -9,7 +9,7 @@ import { rowsAs } from '../../storage/db/dialect.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import { runQueue, endOf, runColumns, type StoredRun } from './stored-run.ts';
 
-/** Change of a run that its host reported, or that its host's silence causes. */
+/** Change of a run, reported by its host or caused by the host's silence. */
 export interface RunChange {
   runId: string;
   status: RunStatus;
@@ -17,17 +17,17 @@ export interface RunChange {
   outcome: RunOutcome | null;
   /** JSON text. */
   result: string | null;
-  /** App that the run was about. */
+  /** App that the run automated. */
   app?: RunApp | undefined;
   startedAt: number | null;
   endedAt: number | null;
   /** Whether a part of the log may still come after the end. */
   isLogLeft?: boolean;
-  /** Whether the host asks if the run may begin: it does not when it was called off. */
+  /** Whether the host asks for permission to begin. A called-off run does not begin. */
   isAsked?: boolean;
 }
 
-/** Connection that a change comes from; null: the change holds whatever connections the host has. */
+/** Epoch of the connection that reported a change; null when the change applies to any connection of the host. */
 type Epoch = number | null;
 
 interface Batch {
@@ -37,21 +37,19 @@ interface Batch {
 }
 
 interface Stored {
-  /** The runs that have changed, by ID. */
+  /** Changed runs, by ID. */
   runs: Map<string, StoredRun>;
   isOver: (epoch: Epoch) => boolean;
 }
 
-/** Maximum number of changes in a statement; the next ones are a statement of their own. */
+/** Maximum number of changes per statement. Further changes get another statement. */
 const maxPerStatement = 5000;
 
-/**
- * Stores the changes of runs. Hosts report run by run: changes that wait for the same transaction are stored together.
- */
+/** Stores changes of runs. Hosts report run by run, so changes that wait for the same transaction are batched. */
 export class RunChangeStore {
   readonly #commits: GroupCommit;
   readonly #activeRuns: ActiveRuns;
-  /** Batch that takes more changes, until its transaction begins. */
+  /** Batch that accepts changes until its transaction begins. */
   #open: Batch | undefined;
 
   constructor(commits: GroupCommit, activeRuns: ActiveRuns) {
@@ -60,8 +58,8 @@ export class RunChangeStore {
   }
 
   /**
-   * Stores all changes, or none; one change per run. Returns the runs that have changed, as they are now. Throws
-   * `EpochOver`.
+   * Stores all changes or none, with one change per run. Returns the changed runs in their new state. Throws
+   * `EpochOver` when the connection is stale.
    */
   async apply(changes: readonly RunChange[], epoch: Epoch): Promise<StoredRun[]> {
     if (changes.length === 0) return [];
@@ -74,7 +72,7 @@ export class RunChangeStore {
 
   #batchFor(changes: readonly RunChange[]): Batch {
     const open = this.#open;
-    // A later change of a run has to find the earlier one stored.
+    // A later change of a run must see the earlier one stored.
     const takesThem = ({ changes: { size } }: Batch): boolean =>
       size < maxPerStatement && !changes.some(({ runId }) => open?.changes.has(runId));
     if (open !== undefined && takesThem(open)) return open;
@@ -155,8 +153,8 @@ const isPlainStart = ({ status, startedAt }: RunChange): boolean =>
   status === 'running' && startedAt !== null;
 
 /**
- * Stores starts of runs: most changes by far, and many at once. No index has the columns that they change. Returns the
- * IDs of the runs that have begun.
+ * Stores starts of runs, by far the most frequent changes, which come in large batches. No index contains the columns
+ * that they change. Returns the IDs of the runs that have begun.
  */
 async function storeBegun(transaction: Transaction, changes: readonly RunChange[]): Promise<Set<string>> {
   if (changes.length === 0) return new Set();
@@ -174,7 +172,7 @@ async function storeBegun(transaction: Transaction, changes: readonly RunChange[
 
 async function storeOthers(transaction: Transaction, changes: readonly RunChange[]): Promise<StoredRun[]> {
   if (changes.length === 0) return [];
-  // The last word about a run is its end; only a lost run may turn out to live. A run that has started stays started.
+  // An end is final; only a lost run may turn out to be alive. A started run stays started.
   const { rows } = await sql<StoredRun>`UPDATE run SET status = change.status, outcome = change.outcome,
       error_code = change.error_code, error_message = change.error_message, error_stack = change.error_stack,
       started_at = coalesce(change.started_at, run.started_at), ended_at = change.ended_at,
@@ -204,7 +202,7 @@ async function storeOthers(transaction: Transaction, changes: readonly RunChange
   return rows;
 }
 
-/** Counts only runs of projects that ended by themselves: a phone that is gone, or a stop, says nothing of an app. */
+/** Counts only runs of projects that ended by themselves: a lost phone or a stop says nothing about an app. */
 function countOf(row: StoredRun, app: RunApp | undefined): AppVersionCount[] {
   const { status, outcome, error_code: code, launch_id: launchId, automation_id: projectId } = row;
   const isBad = status === 'failed' || status === 'timed_out' || outcome !== null;

@@ -16,7 +16,7 @@ beforeAll(async () => {
   ({ host, deviceIds, deviceId } = await server.connectHost({ serials: ['one', 'two', 'three'] }));
 });
 afterAll(() => server.dispose());
-// The server may have given up the host on a busy machine.
+// Reconnects, because a busy server may have given up the host.
 beforeEach(async () => {
   await host.cut();
   await host.connect();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 beforeEach(async () => {
-  // The same host each time, so that what an earlier test left running ends.
+  // The same host connects before each test, so that runs left over from an earlier test end.
   ({ host, deviceId } = await server.connectHost({ hostId }));
 });
 afterEach(() => host.cut());
@@ -26,13 +26,13 @@ async function listRuns(query: string, api = server.api): Promise<{ runs: Run[];
   return { runs: body['runs'] as Run[], next: body['next_cursor'] as string | null };
 }
 
-/** Waits until the sweep or a report has brought the run there. */
+/** Waits until the sweep or a report has set the status of the run. */
 async function statusBecomes(runId: string, status: Run['status']): Promise<Run> {
   await expect.poll(async () => (await server.run(runId)).status).toBe(status);
   return server.run(runId);
 }
 
-/** Cuts the host off, and waits until the service has noticed. */
+/** Cuts the host's connection, and waits until the service has noticed. */
 async function cutNoticed(): Promise<void> {
   await host.cut();
   for (let state = ''; state !== 'offline';) {
@@ -52,7 +52,7 @@ describe('a run that its host has loaded', () => {
   const begun = (): string[] =>
     host.messages('begin').flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
 
-  /** Launches on a host that says nothing. */
+  /** Launches on a silent host. */
   async function launchSilently(): Promise<{ reply: ReturnType<TestServer['start']>; runId: string }> {
     host.launchHabit = 'silent';
     const sent = host.waitFor('launch');
@@ -194,7 +194,7 @@ describe('a report', () => {
     expect(await server.run(runId)).toMatchObject({ status: 'completed', log_complete: false });
     await host.end(runId, 'completed');
     expect(await server.run(runId)).toMatchObject({ status: 'completed', log_complete: true });
-    // A report that was under way meanwhile.
+    // Report that was still in flight.
     await host.end(runId, 'completed', { log_left: true });
     expect(await server.run(runId)).toMatchObject({ status: 'completed', log_complete: true });
 
@@ -272,7 +272,7 @@ describe('a report', () => {
     const answered = () =>
       host.messages('runs_stored').reduce((sum, message) => sum + message.run_ids.length, 0);
     const before = answered();
-    // Sends the reports in parts, as a host does: no message is larger than a text frame may be.
+    // Sends the reports in parts, like a real host, because of the size limit of text frames.
     for (let at = 0; at < runs.length; at += 5000)
       host.send({ type: 'runs', runs: runs.slice(at, at + 5000) });
     await host.heartbeat();

@@ -18,19 +18,19 @@ interface Options {
   activeRuns: ActiveRuns;
   activeRunRows: ActiveRunStore;
   clock: Clock;
-  /** Lists the hosts that have been away for this long. */
+  /** Lists the hosts that have been away for at least this long. */
   listAway: (forMs: number) => Promise<AwayHost[]>;
-  /** Has the stored messages for the host of a connection sent. */
+  /** Triggers sending of the stored messages for the host of a connection. */
   flush: (epoch: number) => void;
-  /** Time that a host may be away before its runs are lost. */
+  /** Time that a host may be away before its runs are marked lost, in ms. */
   lostAfterMs: number;
-  /** Called with the runs that have changed, after the change is stored. */
+  /** Receives the changed runs after the change is stored. */
   onChange: (rows: readonly StoredRun[]) => void;
 }
 
 /**
- * An overdue run with the last connection of its host, which is away; null: the host is there, and has not heard of the
- * run.
+ * An overdue run with the last connection of its host, which is away; null when the host is connected but has not
+ * acknowledged the run.
  */
 interface Overdue {
   run: ActiveRun;
@@ -39,13 +39,13 @@ interface Overdue {
 
 type Verdict = 'store' | 'stop' | 'known' | 'foreign';
 
-/** Number of reported runs that are looked up at once. */
+/** Number of reported runs per lookup. */
 const reportsPerStep = 500;
 const lostMessage = 'Its host did not reconnect, so its outcome is unknown';
 const notStartedMessage = 'The connection to the host broke before the host had the code';
 const forgottenMessage = 'Its host reconnected and does not know the run';
 
-/** Reconciles the reports of hosts with the stored runs, so that every run ends, once, and truly. */
+/** Reconciles the reports of hosts with the stored runs, so that every run ends exactly once, with its true outcome. */
 export class RunLifecycle {
   readonly #options: Options;
 
@@ -54,14 +54,13 @@ export class RunLifecycle {
   }
 
   /**
-   * Takes in the report of all runs that a host holds. Runs that it should hold and does not are sent again, or have
-   * ended.
+   * Processes a host's report of all runs that it holds. Runs that it should hold but does not are sent again or ended.
    */
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     const reported = new Set(reports.map((report) => report.run_id));
     await this.#takeUp(link);
     await this.report(link, reports);
-    // A later connection of the same host knows better what it holds.
+    // A later connection of the same host has newer information about its runs.
     if (!link.isOpen) return;
     const gone = this.#options.activeRuns
       .ofHost(link)
@@ -77,7 +76,7 @@ export class RunLifecycle {
     this.#repeatStops(link);
   }
 
-  /** Sends runs on this connection that were to be sent on an earlier one and have not arrived. Returns their IDs. */
+  /** Sends undelivered runs of an earlier connection on this one. Returns their IDs. */
   async #sendAgain(link: HostLink, gone: readonly ActiveRun[]): Promise<ReadonlySet<string>> {
     const { activeRunRows, activeRuns, flush } = this.#options;
     const unsent = gone.filter(({ row, stopRequested }) => row.status === 'starting' && !stopRequested);
@@ -91,7 +90,7 @@ export class RunLifecycle {
     return new Set(again);
   }
 
-  /** Loads the runs that the host has, or should have. Runs that are to be sent on this connection are not sent yet. */
+  /** Loads the runs that the host has or should have, except those that are about to be sent on this connection. */
   async #takeUp(link: HostLink): Promise<void> {
     const { activeRunRows, activeRuns } = this.#options;
     for (const row of await activeRunRows.listOfHost(link)) {
@@ -100,7 +99,7 @@ export class RunLifecycle {
     }
   }
 
-  /** Forgets the runs of a connection that is over. Its host may connect to another server next. */
+  /** Drops the in-memory runs of a closed connection, because the host may connect to another server next. */
   disconnect(link: HostLink): void {
     this.#options.activeRuns.removeOfEpoch(link.epoch);
   }
@@ -110,10 +109,10 @@ export class RunLifecycle {
     await this.#end(runs.map(unsent), epoch);
   }
 
-  /** Stores the reports of a host on its runs, and tells it which of them it may forget. */
+  /** Stores a host's reports on its runs, and acknowledges the runs that the host may forget. */
   async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     for (let first = 0; first < reports.length; first += reportsPerStep) {
-      // The database answers without a turn of the event loop, and a host may report many old runs.
+      // Yields between batches: SQLite queries never yield to the event loop, and a host may report many old runs.
       if (first > 0) await nextTurn();
       await this.#takeIn(link, reports.slice(first, first + reportsPerStep));
     }
@@ -146,7 +145,7 @@ export class RunLifecycle {
   }
 
   /**
-   * Lets loaded runs begin when their rows say that they run. The others were called off, or have ended, and are
+   * Lets loaded runs begin whose rows have the status `running`. The others were called off or have ended, and are
    * stopped.
    */
   async #letBegin(link: HostLink, runIds: readonly string[]): Promise<void> {
@@ -172,12 +171,15 @@ export class RunLifecycle {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** Whether a run began after its caller was told that it had not, or after a stop that reached its host too early. */
+  /**
+   * Whether a run began although a stop is stored: its caller had the reply that it had not begun, or the stop reached
+   * its host too early.
+   */
   #shouldHaveStopped({ run_id: runId, status }: RunReport): boolean {
     return !isEnded(status) && this.#options.activeRuns.find(runId)?.stopRequested === true;
   }
 
-  /** Ends the runs whose host has been away for too long, and those that a host never acknowledged. */
+  /** Ends the runs whose host has been away for too long, and those that no host acknowledged. */
   async sweep(): Promise<void> {
     for (const [epoch, overdue] of Map.groupBy(await this.#listOverdue(), (one) => one.epoch))
       await this.#endLost(
@@ -201,7 +203,7 @@ export class RunLifecycle {
       .filter(({ run, epoch }) => epoch !== null || isUnanswered(run));
   }
 
-  /** Ends runs as lost, unless their host has come back meanwhile. */
+  /** Marks runs as lost, unless their host has reconnected meanwhile. */
   async #endLost(runs: readonly ActiveRun[], epoch: number | null): Promise<void> {
     const end = this.#end(
       runs.map((run) => lost(run, lostMessage)),
@@ -213,7 +215,8 @@ export class RunLifecycle {
   }
 
   /**
-   * Decides on a report: store it, answer that the run must stop, or do nothing, because it is known or another host's.
+   * Decides how to handle a report: store it, stop the run, or ignore it because it is already known or about another
+   * host's run.
    */
   #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): Verdict {
     const active = this.#options.activeRuns.find(report.run_id);
@@ -225,27 +228,27 @@ export class RunLifecycle {
     }
     const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
     if (asksToBegin(report) && (row?.status === 'lost' || !isTheirs)) return 'stop';
-    // Another server has launched it, and has had the host until a moment ago.
+    // Launched by another server, to which the host was connected until a moment ago.
     if (row?.ended_at === null && isTheirs) return this.#revive(row, link, report);
     if (row?.status === 'lost' && isTheirs && this.#mayGoOn(row, report))
       return this.#revive(row, link, report);
     return isEnded(report.status) ? 'known' : 'stop';
   }
 
-  /** Whether a lost run may go on: not beside a later run of the same project on its device. */
+  /** Whether a lost run may continue. It must not run beside a later run of the same project on its device. */
   #mayGoOn(row: StoredRun, { status }: RunReport): boolean {
     if (isEnded(status) || row.launch_id !== null) return true;
     const onDevice = this.#options.activeRuns.onDevice(row.device_id);
     return !onDevice.some((run) => run.automationId === row.automation_id && run.launchId === null);
   }
 
-  /** Has the report stored: the host has come back, and it knows better. */
+  /** Reactivates the run and has the report stored: the host is back, and its state is authoritative. */
   #revive(row: StoredRun, link: HostLink, report: RunReport): 'store' {
     if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.epoch));
     return 'store';
   }
 
-  /** Repeats stops that were asked for while the host was away, or whose message was cut off. */
+  /** Repeats stops that were requested while the host was away, or whose message was cut off. */
   #repeatStops(link: HostLink): void {
     const runIds = this.#options.activeRuns
       .ofHost(link)
@@ -276,7 +279,7 @@ export class RunLifecycle {
   }
 }
 
-/** Adds a change. Of several changes of a run in one report, the last one counts, or its first end. */
+/** Adds a change. For several changes of a run in one report, the first end counts, otherwise the last change. */
 function addChange(changes: Map<string, RunChange>, change: RunChange): void {
   const earlier = changes.get(change.runId);
   if (earlier === undefined || !isEnded(earlier.status)) changes.set(change.runId, change);
@@ -285,15 +288,15 @@ function addChange(changes: Map<string, RunChange>, change: RunChange): void {
 const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string =>
   `${userId} ${hostId.toLowerCase()}`;
 
-/** Start of a run. A run that runs or has completed did start, also when its host does not say when. */
+/** Returns the start time of a run. A running or completed run has started, even when its host reports no time. */
 const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): number | null =>
   startedAt ?? (status === 'running' || status === 'completed' ? nowMs : null);
 
-/** Whether the run waits for the service to let it begin. */
+/** Whether the run waits for permission to begin. */
 const asksToBegin = ({ status, is_loaded }: RunReport): boolean =>
   status === 'starting' && is_loaded === true;
 
-/** Whether the rest of the log of a run that has ended has come. */
+/** Whether the remaining log of an ended run has arrived. */
 const isLogStored = ({ status, log_left: isLeft }: RunReport, row: StoredRun | undefined): boolean =>
   row?.log_left === 1 && isEnded(status) && isLeft !== true;
 
@@ -301,8 +304,8 @@ const mayBegin = ({ status, stop_requested }: StoredRun): boolean =>
   status === 'running' && stop_requested === 0;
 
 /**
- * Bounds the times that a host tells by its own clock: a run begins after its launch and ends after that, and neither
- * is still to come.
+ * Clamps the times that a host reports by its own clock: a run begins after its launch, ends after its start, and
+ * neither is in the future.
  */
 function timesOf(
   report: RunReport,
@@ -330,7 +333,7 @@ const changeOf = (report: RunReport, row: StoredRun | undefined, nowMs: number):
   ...timesOf(report, row, nowMs),
 });
 
-/** Adds the result of a run. One that could not be read back is dropped, which makes a success a failure. */
+/** Adds the result of a run. Drops a result that could not be read back, which turns a success into a failure. */
 function endWith(
   { status, error }: RunReport,
   result: string,
@@ -341,7 +344,7 @@ function endWith(
   return { status: status === 'completed' ? 'failed' : status, error: error ?? dropped, result: null };
 }
 
-/** Fields of a run of which the host has said nothing more. */
+/** Fields of a run whose host has reported nothing more. */
 const silence = { outcome: null, result: null };
 
 const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({

@@ -10,7 +10,7 @@ import { Batcher } from '../../kernel/batcher.ts';
 
 const RunIds = Compile(Type.Array(Type.String()));
 const subject = 'runs';
-/** Interval of the look-up: the longest delay of a caller whose message was missed. */
+/** Polling interval, in ms: the maximum delay for callers whose notification was missed. */
 const lookEveryMs = 1000;
 
 interface Options {
@@ -20,7 +20,7 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** Notifies callers who wait at this server of changes to runs whose hosts are connected to other servers. */
+/** Notifies callers who wait at this server about changes of runs whose hosts are connected to other servers. */
 export class RunNotifier {
   readonly #options: Options;
   readonly #ends: (() => unknown)[];
@@ -40,7 +40,7 @@ export class RunNotifier {
     ];
   }
 
-  /** Notifies the other servers of changed runs. */
+  /** Notifies the other servers about changed runs. */
   notify(rows: readonly StoredRun[]): void {
     this.#options.bus.publish(subject, JSON.stringify(rows.map(({ id }) => id)));
   }

@@ -3,12 +3,10 @@ import type { RunStore } from './store.ts';
 import type { HostLink } from '../../fleet/hosts/host-link.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 
-/**
- * Number of cached runs that have ended and whose last entries keep coming. A run outside of the cache costs one read.
- */
+/** Number of cached runs that have ended but still deliver log entries. An uncached run costs one read. */
 const cacheSize = 20_000;
 
-/** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */
+/** Finds the stream that a run's log entries belong to, and checks that the host may send them. */
 export class RunOwners {
   readonly #store: RunStore;
   readonly #activeRuns: ActiveRuns;

@@ -1,6 +1,9 @@
 import { findExcess } from '../../http/requests/bodies/json-bounds.ts';
 
-/** Tells what is wrong with JSON that code or a host has given as a result, as the end of a sentence; undefined: nothing. */
+/**
+ * Returns what is wrong with the JSON of a result from code or a host, as the end of a sentence; undefined when it is
+ * valid.
+ */
 export function problemOfResult(json: string): string | undefined {
   const excess = findExcess(Buffer.from(json));
   if (excess !== undefined) return excess;
@@ -12,7 +15,7 @@ export function problemOfResult(json: string): string | undefined {
   }
 }
 
-/** Reads a stored result; null when it can't be shown, which an earlier release did not check. */
+/** Parses a stored result; null when it is invalid, because an earlier release did not check results. */
 export function readResult(json: string | null): unknown {
   return json === null || problemOfResult(json) !== undefined ? null : JSON.parse(json);
 }

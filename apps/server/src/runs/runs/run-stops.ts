@@ -11,11 +11,11 @@ interface Options {
   activeRunRows: Pick<ActiveRunStore, 'requestStop'>;
   activeRuns: ActiveRuns;
   hosts: Pick<ConnectedHosts, 'flush'>;
-  /** Time that hosts have to confirm the end. */
+  /** Timeout for hosts to confirm the end, in ms. */
   timeoutMs: number;
 }
 
-/** Asks hosts to end runs. A host that is away, or is cut off in between, is told again when it is back. */
+/** Requests hosts to end runs. The request is repeated to a host that is away or is cut off, once it reconnects. */
 export class RunStops {
   readonly #options: Options;
 
@@ -27,7 +27,7 @@ export class RunStops {
     return this.#options.timeoutMs;
   }
 
-  /** Resolves when the runs have ended, or after the timeout, with the runs whose end is not known. */
+  /** Stops runs. Resolves when they have ended, or after the timeout, with the runs whose end is not confirmed. */
   async stop(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
     if (runs.length === 0) return [];
     const { activeRuns, activeRunRows, timeoutMs } = this.#options;
@@ -39,8 +39,8 @@ export class RunStops {
   }
 
   /**
-   * Calls off runs whose host has not answered, so that they never begin: their callers are told that they have not.
-   * Returns the runs that have begun after all.
+   * Calls off runs whose host has not answered, so that they never begin: their callers get the reply that they have
+   * not started. Returns the runs that have begun after all.
    */
   async callOff(runIds: readonly string[]): Promise<StoredRun[]> {
     if (runIds.length === 0) return [];

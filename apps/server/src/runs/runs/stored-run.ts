@@ -14,18 +14,18 @@ import type { HostCaller } from '../../http/requests/principal.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { readResult } from './run-result.ts';
 
-/** Queue of the changes of runs, which are stored one after another: see `GroupCommit`. */
+/** `GroupCommit` queue in which changes of runs are stored one after another. */
 export const runQueue = 'runs';
 
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;
 
-/** A run with the serial number of its device, and the connection that it is to be sent on or whose host has it. */
+/** A run with the serial number of its device, and the connection on which it is to be sent or whose host has it. */
 export interface RunToSend extends Row<'run'> {
   serial: string;
 }
 
-/** The run, when the host of its phone is connected with the token of the caller, or was last. */
+/** Finds a run if the host of its phone is connected, or was last, with the caller's token. */
 export type FindRunOfHost = (id: string, caller: HostCaller) => Promise<StoredRun | undefined>;
 
 export const runColumns = [
@@ -52,7 +52,7 @@ export const runColumns = [
   'log_left',
 ] satisfies readonly (keyof StoredRun)[];
 
-/** A run with what is stored beside it. */
+/** A run with the data stored beside it. */
 export interface StoredRunDetail extends StoredRun, Pick<Row<'launch'>, 'tree' | 'parameters'> {
   /** JSON. */
   result: string | null;
@@ -74,7 +74,7 @@ export const originOf = (row: StoredRun): RunOrigin => ({
   isDirect: row.launch_id !== null,
 });
 
-/** A run as the API shows it. */
+/** Returns a run in the form of the API. */
 export function runView(row: StoredRun): Run {
   return {
     run_id: row.id,
@@ -94,7 +94,7 @@ export function runView(row: StoredRun): Run {
   };
 }
 
-/** Event that webhooks get when a run has ended. */
+/** Creates the webhook event for an ended run. */
 export function endOf(row: StoredRun): OutboxEvent<'run.ended'> {
   const { commit: _commit, dirty: _dirty, error, name, ...run } = runView(row);
   return {
@@ -108,7 +108,7 @@ export function endOf(row: StoredRun): OutboxEvent<'run.ended'> {
   };
 }
 
-/** A run with the data that is stored beside it, as the API shows it. */
+/** Returns a run with the data stored beside it, in the form of the API. */
 export function detailView(
   row: StoredRunDetail,
   launchedBy: RunLauncher,
@@ -140,19 +140,19 @@ const outcomes: Record<RunStatus, RunOutcome | null> = {
 
 export function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
   if (parameters === null) return null;
-  // The column is written by `keptParameters` alone.
+  // The column is written only by `keptParameters`.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(parameters) as RunDetail['parameters'];
 }
 
-/** Maximum length of kept parameters, and of kept code, in UTF-16 units of JSON. */
+/** Maximum length of the JSON of kept parameters and of kept code, in UTF-16 units. */
 const maxKeptLength = 1024 * 1024;
 
 const keptJson = (json: string): string | null => (json.length > maxKeptLength ? null : json);
 
 /**
- * Parameters that a launch gave to the code, as they are kept for `parametersOf`, without the values that the matcher
- * has. Null when they are too large for that. Other requests have turns meanwhile.
+ * Serializes the parameters of a launch for `parametersOf`, with the matcher's secrets redacted; null when they are too
+ * large. Yields to other requests meanwhile.
  */
 export async function keptParameters(
   { phone_settings: settings, ...given }: NonNullable<RunDetail['parameters']>,
@@ -162,16 +162,16 @@ export async function keptParameters(
   if (json.length > maxKeptLength) return null;
   const ofCode = await new TimeSlice().run(matcher.redactingJson(json));
   if (settings === undefined) return ofCode;
-  // Names and numbers of settings are none of the user's own.
+  // Names and numbers of settings are not user-defined, so they are not redacted.
   const ofPhone = JSON.stringify(settings, (_, value: unknown) =>
     typeof value === 'string' ? whole(matcher.redacting(value)) : value,
   );
   return keptJson(`${ofCode.slice(0, -1)},"phone_settings":${ofPhone}}`);
 }
 
-/** The code of a launch as it is kept: JSON, or null when it is too large. */
+/** Serializes the code of a launch; null when it is too large to keep. */
 export const keptCode = (code: string): string | null => keptJson(JSON.stringify(code));
 
-// The column is written by `keptCode` alone.
+// The column is written only by `keptCode`.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const readKeptCode = (json: string): string => JSON.parse(json) as string;

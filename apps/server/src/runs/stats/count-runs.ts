@@ -5,7 +5,7 @@ import type { Runs } from '../runs/feature.ts';
 import { verdictOf } from '../runs/run-verdict.ts';
 import { runView } from '../runs/stored-run.ts';
 
-/** Counts the runs whose ends this server stores. A run that was lost and has ended after all counts as both. */
+/** Counts the runs whose ends this server stores. A run that was lost and later ended counts as both. */
 export function countRuns(runs: Pick<Runs, 'onChange'>, { registry }: Pick<Metrics, 'registry'>): void {
   const registers = [registry];
   const ended = new Counter({

@@ -30,17 +30,17 @@ interface StatsQuestion {
 export type Stats = ReplyOf<typeof statsRoutes.read>;
 
 const defaultDays = 30;
-/** Key of all runs of direct code: their launch IDs differ. */
+/** Shared key of all runs of direct code, whose launch IDs differ. */
 const directKey = 'direct';
 
-/** Groups that rows are counted under: a row may count under several pools. */
+/** Groups that rows are counted under. A row may belong to several groups, such as pools. */
 interface Groups {
-  /** Groups that are told even without runs, with the number of phones of each; undefined: all phones. */
+  /** Groups that are reported even without runs, with the number of phones of each. Undefined: all phones. */
   readonly known: ReadonlyMap<string, { name: string; phones: number | undefined }>;
   keysOf(row: DayStat, day: number): readonly string[];
 }
 
-/** Adds up the counts of each day: the history itself is not read. */
+/** Adds up the daily counts; the run history itself is not read. */
 export async function readStats(
   sources: StatsSources,
   principal: Principal,
@@ -68,7 +68,7 @@ export async function readStats(
         if (by === 'automation') names.set(key, row.name || names.get(key) || 'Direct code');
       }
     }
-    // SQLite answers without a turn of the event loop.
+    // SQLite queries never yield to the event loop.
     await nextTurn();
   }
   const period = now - first * dayMs;
@@ -87,7 +87,7 @@ export async function readStats(
   };
 }
 
-/** Lists the phones that the selector means, among the user's own and those that they have accepted. */
+/** Lists the phones that match the selector, among the user's own and the accepted shared ones. */
 async function listPhones(
   { devices }: StatsSources,
   { userId }: Principal,
@@ -178,7 +178,7 @@ const phoneName = ({ devices: { labels } }: StatsSources, device: FleetDevice): 
 
 const dayText = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
 
-/** Adds up runs. */
+/** Accumulates counts of runs. */
 class Sum {
   #runs = 0;
   #started = 0;
@@ -196,7 +196,7 @@ class Sum {
     if (outcome !== 'succeeded') addTo(this.#reasons, reason || outcome, runs);
   }
 
-  /** `phoneMs`: time that its phones could have worked. */
+  /** Returns the totals. `phoneMs` is the time that the phones were available. */
   toStat(key: string, name: string, phoneMs: number): Stat {
     const judged = this.#runs - (this.#outcomes.get('stopped') ?? 0);
     return {
@@ -208,7 +208,7 @@ class Sum {
       success_share: judged === 0 ? null : (this.#outcomes.get('succeeded') ?? 0) / judged,
       average_run_ms: this.#started === 0 ? null : Math.round(this.#runMs / this.#started),
       average_wait_ms: this.#runs === 0 ? null : Math.max(0, Math.round(this.#waitMs / this.#runs)),
-      // A phone may have several runs at once.
+      // Concurrent runs on one phone may add up to more than the available time.
       busy_share: phoneMs === 0 ? null : Math.min(1, Math.max(0, this.#runMs / phoneMs)),
     };
   }

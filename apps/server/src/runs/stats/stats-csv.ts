@@ -1,7 +1,7 @@
 import { csvLine } from '../../http/requests/replies/csv.ts';
 import { outcomes, type Stats } from './read-stats.ts';
 
-/** Creates a row for each statistic, with a column for each outcome. */
+/** Returns a CSV table with a row per statistic and a column per outcome. */
 export function statsAsCsv({ by, stats }: Stats): string {
   const names = [
     by,

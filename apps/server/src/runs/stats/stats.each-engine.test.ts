@@ -19,7 +19,7 @@ describe.each(engines)('counts of runs, in %s,', (engine) => {
     const store = createStatsStore(db);
     const list = () => store.listOfDay(day, { userId: 'u', otherDeviceIds: [] });
     await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
-    // A phone has one run of an automation at a time.
+    // A phone runs an automation at most once at a time.
     const begin = async (id: string, launchId: string | null) => {
       await addRun(db, id);
       await update(db, id, { created_at: at, started_at: at + 500, launch_id: launchId });

@@ -23,7 +23,7 @@ const doubling = Object.fromEntries(many(40, (n) => [`a${n}`, { anyOf: both(n) }
 const slow = json({ properties: { name: { type: 'string', pattern: '^(a+)+$' } } });
 const name = `${'a'.repeat(40)}!`;
 
-/** Forms that a service meets: too large, too deep, too many, too slow, too much memory. */
+/** Hostile schemas: too large, too deep, too many, too slow, too much memory. */
 const forms: readonly [form: string, schema: string, parameters?: Record<string, unknown>][] = [
   ['an enum of 1 MB', `{"enum":[${'0,'.repeat(500_000)}0]}`],
   ['an enum of 250 KB', `{"enum":[${'0,'.repeat(125_000)}0]}`],

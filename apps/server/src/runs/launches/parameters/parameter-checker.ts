@@ -15,18 +15,18 @@ type SchemaProcess = OnDemandProcess<ToProcess, FromProcess>;
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
 const maxHeapMb = 192;
-/** Interval short enough for the budget of a check. */
+/** Interval of the processor-time check, in ms: short compared to the budget of a check. */
 const watchMs = 20;
 const checkBudget = { processorMs: 100 };
 
 interface Question {
   readonly hash: string;
   readonly schema: string;
-  /** Undefined: only the schema is looked at. */
+  /** Undefined: only the schema is checked. */
   readonly parameters: Parameters | undefined;
 }
 
-/** Finds the reason not to read a schema at all, as the end of a sentence that begins with "it". */
+/** Returns the reason to refuse a schema unread, as the end of a sentence that begins with "it". */
 function findSizeProblem(schema: string): string | undefined {
   const sizeBytes = Buffer.byteLength(schema);
   return sizeBytes > maxSchemaBytes
@@ -44,17 +44,17 @@ const endProblems: Record<EndReason, string> = {
 
 interface Options {
   readonly turns: Turns;
-  /** Confinement of the processes that read schemas. */
+  /** Sandbox of the processes that compile schemas. */
   readonly confinement: Confinement;
-  /** Processor time to compile a schema, once; from then on it is warm. Default 2,000. */
+  /** Processor time for the compilation of a schema, in ms; later checks use the cached result. Default 2,000. */
   readonly compileMs?: number;
 }
 
-/** Checks the parameters of launches against the schemas of their projects, in processes that the system confines. */
+/** Validates launch parameters against their projects' schemas, in processes that the system confines. */
 export class ParameterChecker {
   readonly #options: Required<Options>;
   readonly #processes: SchemaProcess[] = [];
-  /** Processes that nobody uses now, the last one used at the end: it is started and has warm schemas. */
+  /** Idle processes, most recently used last: that one is running and has schemas cached. */
   readonly #idle: SchemaProcess[] = [];
   #isClosed = false;
 
@@ -63,7 +63,8 @@ export class ParameterChecker {
   }
 
   /**
-   * Returns the parameters with the defaults of the schema. Throws `invalid_parameters` or `invalid_parameter_schema`.
+   * Validates the parameters and returns them with the schema's defaults. Throws `invalid_parameters` or
+   * `invalid_parameter_schema`.
    */
   async check(schema: string, parameters: Parameters, userId: string): Promise<Parameters> {
     const answer = await this.#answer({ schema, parameters, userId });
@@ -97,7 +98,7 @@ export class ParameterChecker {
     return this.#options.turns.run(userId, () => this.#ask({ hash, schema, parameters }));
   }
 
-  /** Asks a process of its own: there are as many at work as `turns` allows. */
+  /** Asks an idle process, or a new one. `turns` limits the number of concurrent processes. */
   async #ask(question: Question): Promise<Answer> {
     const process = this.#idle.pop() ?? this.#create();
     try {
@@ -105,7 +106,7 @@ export class ParameterChecker {
       this.#idle.push(process);
       return answer;
     } catch (error) {
-      // The process has ended: one that is started comes first.
+      // The process has ended, so it goes to the front: running processes are reused first.
       this.#idle.unshift(process);
       if (!(error instanceof ConfinedProcessEnded) || this.#isClosed) throw error;
       if (error.reason === 'not_started') throw ApiError.of('compiler_unavailable', {}, { cause: error });
@@ -113,7 +114,7 @@ export class ParameterChecker {
     }
   }
 
-  /** Retries after a crash or an end for memory: leftovers of other schemas must not refuse this one. */
+  /** Retries once after a crash or out-of-memory exit: leftovers of other schemas must not refuse this one. */
   async #askTwice(process: SchemaProcess, question: Question): Promise<Answer> {
     try {
       return await this.#askProcess(process, question);

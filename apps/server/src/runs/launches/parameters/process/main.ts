@@ -1,4 +1,4 @@
-// This program is a process of its own: a schema comes from a user, and may take all memory or never come to an end.
+// Runs as a separate process: schemas come from users, and may exhaust the memory or never terminate.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 import { LRUCache } from 'lru-cache';
@@ -6,17 +6,18 @@ import { openServerChannel } from '../../../../kernel/processes/message-stream.t
 import type { FromProcess, ToProcess } from './messages.ts';
 
 const maxReasons = 10;
-/** Maximum length of the parameters in an answer. Each value and each name counts for at least one character. */
-const maxAnswerLength = 1024 * 1024;
 /**
- * Maximum length of all warm schemas together, in characters. A compiled schema takes up to a hundred times as much.
+ * Maximum length of the parameters in a reply, in characters. Each value and each name counts for at least one
+ * character.
  */
+const maxAnswerLength = 1024 * 1024;
+/** Maximum total length of cached schemas, in characters. A compiled schema takes up to a hundred times as much. */
 const maxWarmLength = 1024 * 1024;
-/** Maximum length of a warm schema, in characters. Larger schemas are compiled for each launch. */
+/** Maximum length of a cached schema, in characters. Larger schemas are compiled for each launch. */
 const maxWarmSchemaLength = 64 * 1024;
 
 const warm = new LRUCache<string, ValidateFunction>({ maxSize: maxWarmLength, max: 1000 });
-/** The schema that is in work. It may be too large to stay warm. */
+/** Last compiled schema, which may be too large for the cache. */
 let latest: { hash: string; validate: ValidateFunction } | undefined;
 
 const createAjv = (): Ajv2020 => {
@@ -45,7 +46,7 @@ function compile(hash: string, schema: string): FromProcess {
     const parsed: unknown = JSON.parse(schema);
     if (!isSchema(parsed)) return { kind: 'compiled', problem: 'it must be a JSON object, true or false' };
     const validate = createAjv().compile(parsed);
-    // The first check shows whether references go round in a circle.
+    // The first check detects circular references.
     validate({});
     latest = { hash, validate };
     if (schema.length <= maxWarmSchemaLength) warm.set(hash, validate, { size: schema.length });
@@ -61,7 +62,7 @@ function check(hash: string, parameters: Record<string, unknown>): FromProcess {
   try {
     if (!validate(parameters))
       return { kind: 'refused', reasons: (validate.errors ?? []).slice(0, maxReasons).map(reasonOf) };
-    // Defaults of a list's items are repeated in each item.
+    // Defaults are repeated in every item of a list, so the result can outgrow the parameters.
     if (JSON.stringify(parameters).length > maxAnswerLength)
       return { kind: 'schema_problem', problem: 'with its defaults the parameters are larger than 1 MB' };
     return { kind: 'fits', parameters };
@@ -77,7 +78,7 @@ const answer = (message: ToProcess): FromProcess =>
 
 const channel = openServerChannel(
   (message) => {
-    // The server is trusted.
+    // Messages come from the server, which is trusted.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     channel.send(answer(message as ToProcess));
   },
