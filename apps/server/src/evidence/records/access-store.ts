@@ -6,22 +6,27 @@ import type { ReviewScope, StoredRecord } from './stored-record.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Principal } from '../../http/requests/principal.ts';
 
-/** An automation is known with its owner: two users may choose one launch ID. */
+/** Automation with its owner. Two users may choose the same launch ID, so the ID alone is ambiguous. */
 export interface OwnedAutomation extends ReviewScope {
   readonly automationId: string;
 }
 
-/** Finds who may see the records of an automation. Direct code has an owner only, the user who launched it. */
+/**
+ * Finds the users who may see the records of an automation. Direct code has only an owner: the user who launched it.
+ */
 export interface AutomationAccess {
   findProject(projectId: string): Promise<{ ownerId: string; name: string } | undefined>;
   findRole(userId: string, automation: OwnedAutomation): Promise<ProjectRole | undefined>;
-  /** The user's own automation of this ID, or a project that is shared with them. */
+  /** Finds the user's own automation with this ID, or a project that is shared with them. */
   findAutomation(userId: string, automationId: string): Promise<OwnedAutomation | undefined>;
-  /** Projects of others that the user may edit and has accepted, and the named one, accepted or not. */
+  /**
+   * Lists projects of other users that the user may edit and has accepted, plus the shared project `named`, accepted or
+   * not.
+   */
   listShared(userId: string, named: string | undefined): Promise<OwnedAutomation[]>;
-  /** Everybody who may review the automation's records. */
+  /** Lists all users who may review the automation's records. */
   listReviewers(automation: OwnedAutomation): Promise<string[]>;
-  /** Reviewers who own the automation or have accepted it. */
+  /** Lists the reviewers who own the automation or have accepted it. */
   listAcceptedReviewers(automation: OwnedAutomation): Promise<string[]>;
 }
 
@@ -37,7 +42,7 @@ export function createAutomationAccess(db: Db): AutomationAccess {
       .innerJoin('project', 'project.id', 'member.project_id')
       .select(['member.user_id', 'member.role'])
       .where('project.id', '=', projectId)
-      // Direct code of somebody else may bear the ID of a project.
+      // Direct code of another user may use the ID of a project.
       .where('project.owner_id', '=', ownerId);
 
   const reviewers = (ownerId: string, projectId: string) =>
@@ -49,7 +54,7 @@ export function createAutomationAccess(db: Db): AutomationAccess {
     return row?.role;
   };
 
-  /** The history of launches is shorter than the life of records. */
+  /** Whether the launch is the user's. Records are checked too, because they outlive the launch history. */
   const isLaunchOf = async (userId: string, launchId: string): Promise<boolean> => {
     const launch = await db
       .selectFrom('launch')
@@ -111,8 +116,8 @@ const withOwner = (ownerId: string, rows: readonly { user_id: string }[]): strin
 const isReviewer = (role: ProjectRole | undefined): boolean => role !== undefined && editors.includes(role);
 
 /**
- * Lists all that the caller may review: their own, and projects of others that they may edit and have accepted, or
- * name.
+ * Lists the scopes that the caller may review: their own, and projects of others that they may edit and have either
+ * accepted or named.
  */
 export async function listScopes(
   access: AutomationAccess,
@@ -126,10 +131,10 @@ export async function listScopes(
   return [...own, ...shared.filter(({ automationId }) => projectIds.has(automationId))];
 }
 
-/** A project's ID is known in either letter case, a launch ID only as it was given. */
+/** Returns the spellings of an automation ID. Project IDs are case-insensitive; launch IDs match only as given. */
 const namesOf = (automationId: string): string[] => [...new Set([automationId, automationId.toLowerCase()])];
 
-/** The part of the scopes that belongs to one automation. */
+/** Narrows the scopes to one automation. */
 export const scopesOf = (scopes: readonly ReviewScope[], automationId: string): ReviewScope[] =>
   namesOf(automationId).flatMap((name) =>
     scopes
@@ -137,7 +142,7 @@ export const scopesOf = (scopes: readonly ReviewScope[], automationId: string): 
       .map(({ ownerId }) => ({ ownerId, automationId: name })),
   );
 
-/** Whether the caller may review what belongs to an automation. */
+/** Whether the caller may review the data of an automation. */
 export async function isReviewerOf(
   access: AutomationAccess,
   principal: Principal,

@@ -37,31 +37,34 @@ interface RecordDependencies {
 }
 
 export interface Records {
-  /** Call it after a project is gone. */
+  /** Deletes the records and groups of a project. Call it after the project is deleted. */
   projectDeleted(projectId: string): Promise<void>;
   readonly recordsOfRun: RecordsOfRun;
   readonly captures: Captures;
   readonly keptScreens: KeptScreens;
   readonly readSequence: ReadSequence;
-  /** Undefined: there is no such record; null: it is of direct code. */
+  /**
+   * Finds the project of a record. Returns undefined when there is no such record, and null for a record of direct
+   * code.
+   */
   findProjectOf(recordId: string): Promise<string | null | undefined>;
   /**
-   * Lists those who may review the records of a project, and own it or have accepted it. Only they are told of it
-   * unasked, and only their hosts work for it.
+   * Lists the users who may review the records of a project, and who own it or have accepted it. Only they receive
+   * unsolicited messages about it, and only their hosts work for it.
    */
   readonly listAcceptedReviewers: (automation: {
     ownerId: string;
     automationId: string;
   }) => Promise<string[]>;
-  /** Deletes the records that a user who goes would leave. */
+  /** Deletes the records and groups that a deleted user leaves behind. */
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
   serveGroups(projects: GroupDependencies['projects']): Solving;
-  /** Adds the figures on versions of apps. */
+  /** Adds the statistics of app versions. */
   serveDrift(listGolden: DriftDependencies['listGolden']): void;
 }
 
-/** Out-of-steps records with their captures. */
+/** Opens the out-of-steps records with their captures. */
 export async function openRecords(context: Context, dependencies: RecordDependencies): Promise<Records> {
   const { app, config, database, clock, log } = context;
   const { hosts, devices, runs, feed, metrics } = dependencies;

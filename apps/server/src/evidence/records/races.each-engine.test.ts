@@ -10,7 +10,7 @@ import { createRecordStore } from './store.ts';
 
 const retention = { limits: { debugPerTag: 200, others: 1000 }, nowMs: 0 };
 
-/** Number of transactions that wait for a lock. */
+/** Counts the transactions that wait for a lock. */
 async function countWaiting(db: Db): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`.execute(db);

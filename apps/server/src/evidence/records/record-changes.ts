@@ -12,11 +12,11 @@ interface Options {
   feed: EventFeed;
   figures: RecordFigures;
   log: Logger;
-  /** Told how many records were deleted; their captures are still there. */
+  /** Called with the number of deleted records, whose captures still exist. */
   onDeleted: (count: number) => void;
 }
 
-/** Tells followers of changes of records. */
+/** Publishes changes of records to followers. */
 export class RecordChanges {
   readonly #options: Options;
   readonly #events: OrderedEvents;
@@ -31,7 +31,7 @@ export class RecordChanges {
     this.changed(record, screens);
   }
 
-  /** `screens`: the screens of a new record. */
+  /** Publishes a changed record. `screens` are those of a new record. */
   changed(record: StoredRecord, screens?: readonly StoredScreen[]): void {
     if (!this.#options.feed.isFollowed) return;
     this.#events.add(() => this.#publish(record, screens));

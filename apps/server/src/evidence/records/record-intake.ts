@@ -17,7 +17,7 @@ import type { RetentionLimits } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
-/** Sizes of a screen without a picture, wanted or not. */
+/** Sizes of a screen without a screenshot, whether or not it was requested. */
 const noPicture = { width: 0, height: 0, original_width: 0, original_height: 0 };
 
 /** Fields of a run that the intake needs. */
@@ -31,11 +31,14 @@ interface OriginRun {
   readonly commit: string | null;
 }
 
-/** Direct code has no name of its own. */
+/** Name of direct code, which has no name of its own. */
 const directName = 'Direct code';
-/** Maximum that a record's time may be ahead: a host's clock follows the service's, but not to the millisecond. */
+/**
+ * Maximum time by which a record may be in the future. A host's clock follows the service's, but not to the
+ * millisecond.
+ */
 const maxAheadMs = minuteMs;
-/** Maximum age: a host that was away for longer has nothing that anybody still waits for. */
+/** Maximum age of a record. No user still waits for records of a host that was disconnected for longer. */
 const maxAgeMs = 7 * dayMs;
 
 function timeProblem(id: string, nowMs: number): string | undefined {
@@ -61,7 +64,7 @@ interface Options {
   changes: RecordChanges;
 }
 
-/** Takes in the records that hosts tell of. */
+/** Stores the records that hosts report. */
 export class RecordIntake {
   readonly #options: Options;
 
@@ -69,20 +72,23 @@ export class RecordIntake {
     this.#options = options;
   }
 
-  /** Stores a record, or finds that it is stored, and tells the host which captures have still to come. */
+  /** Stores a record unless it is already stored, and tells the host which captures are missing. */
   async take(link: HostLink, report: RecordReport): Promise<void> {
     const missing = await this.#take(link, report);
     link.send({ type: 'record_stored', record_id: report.record_id, missing });
   }
 
-  /** Takes a record. Returns no captures when the host may forget it: it is complete, or can never be taken. */
+  /**
+   * Stores a record and returns its missing captures. Returns none when the host may discard the record: it is
+   * complete, or can never be accepted.
+   */
   async #take(link: HostLink, report: RecordReport): Promise<ExpectedCapture[]> {
     const id = report.record_id.toLowerCase();
     const runId = report.run_id.toLowerCase();
     const run = await this.#options.findRun(runId);
     if (run === undefined || run.device_owner_id !== link.userId || run.host_id !== link.hostId)
       return this.#refuse(link, id, 'its run is not a run of this host');
-    // Looked up before the time is checked: what is stored already may have grown old meanwhile.
+    // The record is looked up before its time is checked, because a stored record may be too old by now.
     const known = await this.#options.store.find(id);
     if (known !== undefined) return this.#answerKnown(link, known, runId);
     const problem = timeProblem(id, this.#options.clock.now()) ?? screensProblem(report);
@@ -101,7 +107,7 @@ export class RecordIntake {
     });
     changes.stored(record, screens);
     changes.deleted(deleted);
-    // The limit may have cost the record itself, when it comes late.
+    // The retention limit may have deleted the record itself when it arrives late.
     const isKept = deleted === 0 || (await store.find(record.id)) !== undefined;
     return isKept ? expectedCaptures(screens) : [];
   }
@@ -147,7 +153,7 @@ export class RecordIntake {
   }
 }
 
-/** Fields of a record that the service knows beside what the host tells. */
+/** Fields of a record that the service adds to the host's report. */
 type RecordOrigin = Omit<
   StoredRecord,
   | 'id'
@@ -190,13 +196,13 @@ const hasGap = ({ is_cut_short: isCutShort, screens }: RecordReport): boolean =>
 const jsonOrNull = (value: object | null | undefined): string | null =>
   value === undefined || value === null ? null : JSON.stringify(value);
 
-/** The rows of a record that a host tells of. */
+/** Creates the rows of a record from the host's report. */
 function newRecord(
   report: RecordReport,
   origin: RecordOrigin,
 ): { record: StoredRecord; screens: StoredScreen[] } {
   const id = report.record_id.toLowerCase();
-  // Half of a surrogate pair would come back from the database as another character.
+  // The database would return a lone surrogate as another character.
   const tag = report.type === 'debug' ? (report.tag ?? defaultTag).toWellFormed() : defaultTag;
   const missing = captureCount(report.screens);
   const record: StoredRecord = {
@@ -218,7 +224,7 @@ function newRecord(
   return { record, screens: report.screens.map((screen, position) => screenOf(id, screen, position)) };
 }
 
-/** A capture that its host has announced and not yet sent, in the words of the wire. */
+/** Capture that its host has announced but not yet sent, with the field names of the wire protocol. */
 interface ExpectedCapture {
   screen_id: string;
   kind: CaptureKind;

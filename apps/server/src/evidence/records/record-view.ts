@@ -11,7 +11,7 @@ import type { AutomationAccess } from './access-store.ts';
 import { readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import type { RecordStore } from './store.ts';
 
-/** Makes a URL at which a browser can read a capture. */
+/** Returns the URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
 
 type DeviceInfo = OutOfStepsRecord['device_info'];
@@ -59,7 +59,7 @@ export function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof
   };
 }
 
-/** A record as the API shows it. */
+/** Returns the API view of a record. */
 function recordView(
   record: StoredRecord,
   screens: readonly StoredScreen[],
@@ -83,7 +83,7 @@ function recordView(
   };
 }
 
-/** Gives a record as the API shows it; with the screens of one that is new, it reads nothing. */
+/** Returns the API view of a record. Reads nothing when it is given the screens of a new record. */
 export type ReadRecord = (
   record: StoredRecord,
   screens?: readonly StoredScreen[],
@@ -96,7 +96,7 @@ interface Options {
 }
 
 export function createReadRecord({ store, access, captureUrl }: Options): ReadRecord {
-  /** A project may have another name by now. */
+  /** Returns the current name, because a project may have been renamed. */
   const nameOf = async ({ project_id: projectId, automation_name: name }: StoredRecord): Promise<string> =>
     (projectId === null ? undefined : await access.findProject(projectId))?.name ?? name;
 

@@ -3,7 +3,7 @@ import type { AutomationAccess } from './access-store.ts';
 import type { ReadRecord } from './record-view.ts';
 import type { RecordStore } from './store.ts';
 
-/** Finds the records and the last screen that a run has left, for a user. */
+/** Finds the records and the last screen of a run, for a user. */
 export type RecordsOfRun = (run: {
   id: string;
   user_id: string;
@@ -18,7 +18,7 @@ interface Options {
 const maxRecords = 100;
 const nothing = { records: [], last_screen: null };
 
-/** Gives nothing to a user who may not review the project's records. */
+/** Creates a reader that returns nothing to a user who may not review the project's records. */
 export function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
   return async ({ id, user_id: userId }) => {
     const records = await store.listOfRun(id, maxRecords);

@@ -49,7 +49,7 @@ async function add(more: Partial<RecordReport> = {}, run = runId): Promise<strin
   return report.record_id;
 }
 
-/** A launch of its own, whose records no other test sees. */
+/** Starts a launch whose records no other test sees. */
 const freshRun = () => server.startRun(host, deviceId);
 
 const status = (id: string, value: unknown, api: ApiCaller = server.api) =>
@@ -227,7 +227,7 @@ describe('the list', () => {
       if (body['result'] === null) break;
       const id = stringAt(body, 'currentCursor');
       seen.push(id);
-      // The record that was seen is marked, and so filtered out. New ones come at the other end.
+      // The record just seen is marked, so the filter excludes it. New records are added at the other end.
       if (seen.length % 3 === 0) await status(id, 'solved');
       if (seen.length === 6) await add({}, run.runId);
       query = { ...filter, before_cursor: id };
@@ -322,7 +322,7 @@ describe('the list', () => {
     const unknown = await list({ cursor: foreign });
     expect([unknown.status, unknown.body['code']]).toEqual([404, 'record_not_found']);
     expect((await list({ cursor: oldest.toUpperCase() })).body['currentCursor']).toBe(oldest);
-    // Filtered out, but asked for by name.
+    // The filter excludes this record, but it is requested by its ID.
     expect((await list({ ...filter, cursor: oldest, status: 'solved' })).body).toMatchObject({
       currentCursor: oldest,
       currentPage: 0,
@@ -454,7 +454,7 @@ describe('a record of a project', () => {
     const reviewOnly = await limited({ scopes: ['review'] });
     const nobody = createApiCaller(server.url, 'phx_nobody');
 
-    // list: total or status · direct link · tags · save · status of a record that is unknown
+    // list: total or status · direct link · tags · save · status of an unknown record
     const expected: [string, ApiCaller, (number | string)[]][] = [
       ['owner', owner.api, [1, 200, 200, 200, 404]],
       ['editor', editor.api, [1, 200, 200, 200, 404]],
@@ -486,7 +486,7 @@ describe('a record of a project', () => {
     expect((await list({ cursor: id }, editor.api)).body).toMatchObject({
       result: { automation_name: 'Market', automation_id: projectId },
     });
-    // A former editor sees nothing any more, though the phone was theirs.
+    // A former editor no longer sees anything, although the phone was theirs.
     await owner.api('DELETE', `/api/v2/automation-project/${projectId}/members/${editor.userId}`);
     expect((await list({ cursor: id }, editor.api)).status).toBe(404);
     expect((await status(id, 'solved', editor.api)).status).toBe(403);

@@ -37,7 +37,10 @@ interface RecordRoutesOptions {
 
 type ListQuery = Static<typeof recordRoutes.list.query>;
 
-/** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` · `DELETE /records/:id` */
+/**
+ * `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` ·
+ * `DELETE /records/:id`
+ */
 export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptions): void {
   const { store, browser, access, changes, read, clock, limits, deleteOne, turns } = options;
 
@@ -54,7 +57,7 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
       success: true,
       result: await read(record),
       total,
-      // A record that the filters leave out has no position among their matches.
+      // A record that the filters exclude has no position among their matches.
       currentPage: isMatch ? newer + 1 : 0,
       currentCursor: record.id,
       hasNext: newer + (isMatch ? 1 : 0) < total,
@@ -138,7 +141,7 @@ function wantedBy({ cursor, before_cursor: before, after_cursor: after }: ListQu
   return after === undefined ? { kind: 'newest' } : { kind: 'newer', id: after.toLowerCase() };
 }
 
-/** Both ends of the time are exclusive, as in the list of runs. */
+/** Returns the filters of a query. Both ends of the time range are exclusive, as in the list of runs. */
 function filterOf({ added_after: after, added_before: before, ...query }: ListQuery): RecordFilter {
   return {
     type: query.type,

@@ -7,7 +7,7 @@ import type { RecordStore } from './store.ts';
 
 type Sequence = NonNullable<HostQuestionOf<'replay'>['sequence']>;
 
-/** A record as it is replayed in order, or why it can't be: the end of a sentence that begins with "The record". */
+/** Record to replay in order, or why it cannot be replayed: the end of a sentence that begins with "The record". */
 export type SavedSequence = { runId: string; sequence: Sequence } | { problem: string };
 
 export type ReadSequence = (recordId: string) => Promise<SavedSequence | undefined>;
@@ -54,7 +54,9 @@ const ends: Record<RecordType, Sequence['ends']> = {
   debug: null,
 };
 
-/** End of the recorded run. A record that its host has made of a time limit says nothing of the code. */
+/**
+ * Returns how the recorded run ended. A record that its host made because of a time limit says nothing about the code.
+ */
 function endOf({ type, error }: StoredRecord): Sequence['ends'] {
   return type === 'timeout' && error !== null ? null : ends[type];
 }

@@ -15,7 +15,10 @@ const screensPerStatement = 50;
 const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
   from.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
 
-/** Changes a record with its row locked, and whatever `lock` locks before. Undefined: there is none. */
+/**
+ * Changes a record under the lock of its row. `lock` takes further locks before that. Returns undefined when there is
+ * no such record.
+ */
 const changeRecord = <Result>(
   db: Db,
   id: string,
@@ -59,18 +62,18 @@ const newRecordEvent = (record: StoredRecord): OutboxEvent<'record.new'> => {
   };
 };
 
-/** Authors ask for `debug` records: they tell nothing of a version. */
+/** Counts the record for its app version. Authors request `debug` records, so these say nothing about a version. */
 function countOf(record: StoredRecord): AppVersionCount[] {
   const met = record.retention_group === '' ? metVersionOf(record) : undefined;
   return met === undefined ? [] : [{ ...met, at: record.added_at, records: 1 }];
 }
 
-/** Out-of-steps records with their screens. */
+/** Creates the store of out-of-steps records with their screens. */
 export function createRecordStore(db: Db) {
   return {
     find: (id: string): Promise<StoredRecord | undefined> => findRecord(db, id),
 
-    /** The newest records of the run. */
+    /** Lists the newest records of the run. */
     listOfRun: (runId: string, limit: number): Promise<StoredRecord[]> =>
       db
         .selectFrom('record')
@@ -88,7 +91,10 @@ export function createRecordStore(db: Db) {
         .orderBy('position')
         .execute(),
 
-    /** `commit`: of its run. Stores a record with all its screens, or nothing when the ID is taken, and keeps its group within its limit. */
+    /**
+     * Stores a record with all its screens, or nothing when the ID is taken. Trims its group to the retention limit.
+     * `commit` is that of its run.
+     */
     insert: (
       record: StoredRecord,
       screens: readonly StoredScreen[],
@@ -108,7 +114,10 @@ export function createRecordStore(db: Db) {
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),
 
-    /** `marked` false: it had another status than pending, which is returned. Undefined: there is none. */
+    /**
+     * Marks a pending record. `marked` is false when the record had another status, which is returned. Returns
+     * undefined when there is no such record.
+     */
     mark: (
       id: string,
       status: RecordStatus,
@@ -125,8 +134,8 @@ export function createRecordStore(db: Db) {
       ),
 
     /**
-     * Saves or unsaves a record. An unsaved one may be beyond its group's limit and be deleted. Undefined: there is
-     * none.
+     * Saves or unsaves a record. An unsaved record that exceeds its group's limit may be deleted. Returns undefined
+     * when there is no such record.
      */
     save: (
       id: string,
@@ -152,7 +161,7 @@ export function createRecordStore(db: Db) {
   };
 }
 
-/** Notes on the captures of records: which are there, and which have to be deleted. */
+/** Creates the store that tracks which captures of records are stored, and which must be deleted. */
 export function createCaptureNotes(db: Db) {
   return {
     async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
@@ -164,7 +173,7 @@ export function createCaptureNotes(db: Db) {
         .executeTakeFirst();
     },
 
-    /** A capture has arrived. Undefined: it was not expected, or the record is gone. */
+    /** Marks a capture as stored. Returns undefined when it was not expected or the record was deleted. */
     captureStored: (
       recordId: string,
       screenId: string,
@@ -190,7 +199,7 @@ export function createCaptureNotes(db: Db) {
         return { ...before, ...changes };
       }),
 
-    /** Lists the IDs that are of records or runs. */
+    /** Returns the IDs that belong to records or runs. */
     async listKnown(ids: readonly string[]): Promise<Set<string>> {
       if (ids.length === 0) return new Set();
       const records = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();

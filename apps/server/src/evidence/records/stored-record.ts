@@ -8,20 +8,20 @@ export type StoredScreen = Row<'record_screen'>;
 
 const recordedApp = Compile(RecordedApp);
 
-/** Undefined where the host told of none. */
+/** Reads the app of a record. Returns undefined when the host reported none. */
 export function readApp(json: string | null): RecordedApp | undefined {
   const app: unknown = json === null ? null : JSON.parse(json);
   return recordedApp.Check(app) ? app : undefined;
 }
 
-/** A version of an app that runs of a project have met. */
+/** App version that runs of a project have seen. */
 export interface MetVersion {
   readonly projectId: string;
   readonly package: string;
   readonly version: string;
 }
 
-/** Undefined: of direct code, or not told. */
+/** Returns the app version of a record, or undefined for direct code and when the host reported none. */
 export function metVersionOf({
   project_id: projectId,
   app: json,
@@ -31,9 +31,12 @@ export function metVersionOf({
   return { projectId, package: app.package, version: app.version };
 }
 
-/** Records that somebody may review: all of an owner, or those of one automation of theirs. */
+/** Scope of records that a user may review: all records of an owner, or those of one automation of the owner. */
 export interface ReviewScope {
   readonly ownerId: string;
-  /** `null`: all. Two users may use one launch ID, so an automation is known only with its owner. */
+  /**
+   * Automation ID; null means all. Two users may use the same launch ID, so it identifies an automation only together
+   * with its owner.
+   */
   readonly automationId: string | null;
 }

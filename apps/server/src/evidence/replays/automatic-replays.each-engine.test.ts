@@ -60,7 +60,7 @@ describe('new code of a project', () => {
       set: 'open',
       counts: { screens: 1, recognised: 1 },
     });
-    // The save before it does not hide what the commit brings.
+    // The preceding save does not hide the effect of the commit.
     const after = await scene.commit('console.log("Cart");');
     await newest({
       ...done,

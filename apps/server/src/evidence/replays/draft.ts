@@ -6,7 +6,7 @@ import { buildNext, filesOfNext, requireChange } from '../../code/files/replace-
 import type { SavedFiles, ProjectServices } from '../../code/projects/project-files.ts';
 import { emptyTree } from '../../code/projects/saved-state.ts';
 
-/** Unsaved text, and the tree that it is laid over. */
+/** Unsaved files, and the tree to which they are applied. */
 export interface DraftText {
   treeId: string;
   files: { path: string; content: string }[];
@@ -15,7 +15,7 @@ export interface DraftText {
 
 export type DraftDesk = Pick<ProjectServices, 'repositories' | 'totals'>;
 
-/** Throws for paths that no file may have. */
+/** Creates a draft. Throws for invalid file paths. */
 export const draftOf = (
   treeId: string,
   { files = [], deleted = [] }: { files: DraftText['files'] | undefined; deleted: string[] | undefined },
@@ -25,7 +25,7 @@ export const draftOf = (
   deleted: deleted.map(requirePath),
 });
 
-/** Lays unsaved text over the files as a save would; nothing is stored. Throws what a save throws. */
+/** Applies unsaved files as a save would, without storing anything. Throws the errors of a save. */
 export async function layDraft(
   projectServices: DraftDesk,
   projectId: string,
@@ -46,14 +46,14 @@ export async function layDraft(
 
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
-/** Maximum size of an unpacked draft, which is more than the largest request needs. */
+/** Maximum size of an unpacked draft in bytes, larger than the largest request needs. */
 const maxBytes = 16 * 1024 * 1024;
 
 export const packDraft = (draft: DraftText): Promise<Buffer> => compress(Buffer.from(JSON.stringify(draft)));
 
 export async function unpackDraft(packed: Buffer): Promise<DraftText> {
   const json = (await decompress(packed, { maxOutputLength: maxBytes })).toString();
-  // Drafts are made by `packDraft` alone.
+  // `packDraft` alone creates drafts.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return JSON.parse(json) as DraftText;
 }

@@ -44,7 +44,7 @@ describe('a replay of a draft', () => {
       group_id: null,
       counts: { screens: 2, known: 2, handled: 1, recognised: 1, golden: 1, golden_expected: 1 },
     });
-    // A replay of what was saved may come after it.
+    // A replay of the saved code may follow.
     expect(replayer.messages('replay').some(({ code }) => code.includes('"Cart"'))).toBe(true);
     const id = stringAt(draft, 'id');
     expect(await scene.verdictsOf(id, `?group_id=${group}`)).toMatchObject([

@@ -24,13 +24,13 @@ interface Dependencies {
   feed: EventFeed;
 }
 
-/** Saved screens that hosts replay with the code of projects. */
+/** Serves replays: hosts replay saved screens with the code of projects. */
 export function serveReplays(context: Context, dependencies: Dependencies): void {
   const { app, clock, database, limits, log, timing } = context;
   const { preparation, projects, records, feed } = dependencies;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
-  // Nobody's host works for a project that its owner was only made an editor of.
+  // A shared editor's host works for the project only after the editor has accepted it.
   const listHostOwners = records.listAcceptedReviewers;
   const changes = new ReplayChanges({ listAcceptedReviewers: listHostOwners, feed, log });
   const maker = new ReplayMaker({
@@ -52,7 +52,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
   });
   context.workers.add({
     kind: 'replay screens',
-    // A user has one of each cause at a time.
+    // Each user has at most one running replay per cause and server.
     places: { all: 4, lane: 1 },
     claimMs,
     work: (claim, signal) => maker.make(claim, signal),

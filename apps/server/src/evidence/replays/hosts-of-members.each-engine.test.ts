@@ -23,7 +23,7 @@ it('a replay goes to the host of an editor once they have accepted the project',
   const start = () =>
     server.api('POST', replayRoutes.start.path.replace(':id', scene.projectId), { body: {} });
   expect((await start()).body['code']).toBe('no_replay_host');
-  // Asked for by nobody: each save begins one.
+  // This replay is automatic: each save starts one.
   await scene.save('main.ts', 'console.log("Cart");');
   expect(replayer.messages('replay')).toEqual([]);
   const body = { kind: 'project', id: scene.projectId };

@@ -6,7 +6,7 @@ import { ReplayHosts } from './replay-hosts.ts';
 const code = { code: '', source_map: '', parameters: {}, job_variables: {}, fetches: [] };
 const verdict = { kind: 'state', state: 'Cart', stage: '', next: 'acts', did: [], message: null };
 
-/** Gives hosts of which the first three go away with the question, and are listed as connected all the same. */
+/** Creates hosts of which the first three disconnect during the question, but are still listed as connected. */
 function hostsThatGoAway(): ReplayHosts {
   let left = 3;
   const ask = async (): Promise<Buffer> => {

@@ -12,13 +12,13 @@ import { isUnreachable } from '../../fleet/hosts/host-requests.ts';
 
 const answers = Compile(HostReplayAnswer);
 
-/** Time limit of a host for the screens of one question; it answers in time for the question. */
+/** Time budget of a host for the screens of one question, ms. It is shorter than the timeout of the question. */
 const budgetMs = 8000;
-/** How long a replay waits for a host that is gone, or has no time. */
+/** Timeout of a replay that waits for a disconnected or busy host, ms. */
 const timeoutMs = 60_000;
-/** Interval of the looks for a host that is there and has time. */
+/** Interval at which a replay looks for a connected host that has time, ms. */
 const lookEveryMs = 500;
-/** Tries of a screen by itself, or of a sequence, before it is blamed. */
+/** Maximum number of attempts of a single screen, or of a sequence, before it is blamed. */
 const maxTries = 2;
 
 export type HostCode = Pick<
@@ -37,7 +37,7 @@ interface AskedHosts {
   readonly known: Pick<Hosts['known'], 'listReplaying'>;
 }
 
-/** Has screens replayed by hosts of certain users. */
+/** Replays screens on the hosts of certain users. */
 export class ReplayHosts {
   readonly #hosts: AskedHosts;
   #turn = 0;
@@ -51,8 +51,9 @@ export class ReplayHosts {
   }
 
   /**
-   * Finds what the code makes of each screen. Rejects with `NoReplayHost` when no host has done any for some time.
-   * `goesOn` is asked whenever time has passed; when it says no, the screens that are left have no verdict.
+   * Returns the verdict of the code on each screen. Rejects with `NoReplayHost` when no host has replayed a screen
+   * within the timeout. Calls `goesOn` after each question; when it returns false, the remaining screens have no
+   * verdict.
    */
   async replay(
     ownerIds: readonly string[],
@@ -85,7 +86,10 @@ export class ReplayHosts {
     return verdicts;
   }
 
-  /** The same for the screens of one record in their order. Null: it does not go on. */
+  /**
+   * Replays the screens of one record in order. Returns null when `goesOn` returns false. Rejects with `NoReplayHost`
+   * after the timeout.
+   */
   async follow(
     ownerIds: readonly string[],
     { code, sequence }: { code: HostCode; sequence: HostSequence },
@@ -102,7 +106,10 @@ export class ReplayHosts {
     }
   }
 
-  /** `failed`: a host that is still there has said nothing. */
+  /**
+   * Asks the next host. Returns `failed` when the host did not answer but is still connected, and `absent` when there
+   * is no host.
+   */
   async #ask(
     ownerIds: readonly string[],
     given: HostCode & Pick<HostQuestionOf<'replay'>, 'screens' | 'sequence'>,
@@ -115,7 +122,7 @@ export class ReplayHosts {
     try {
       return readAnswer(await this.#hosts.connected.ask(epoch, question), answers);
     } catch (error) {
-      // A host that went away is not the screens' fault. Another server may list it for a moment after that.
+      // A disconnected host is not the screens' fault. Another server may still list it for a moment.
       if (isUnreachable(error)) return 'absent';
       return (await this.#hosts.known.listReplaying(ownerIds)).includes(epoch) ? 'failed' : 'absent';
     }

@@ -27,15 +27,15 @@ import type { SequenceReplays } from './sequence-replays.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
 import { type Attempt, noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 
-/** Lease of a replay, longer than one of its steps: a server that is killed keeps others from it for this time. */
+/** Lease of a replay, longer than one of its steps. A killed server blocks its replays for this long. */
 export const claimMs = 45_000;
 const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
 /** Time limit of a replay of a set of screens. */
 const maxMs = 10 * minuteMs;
-/** Time that a replay which nobody has asked for waits for a host. */
+/** Time that an automatic replay waits for a host. */
 const hostTimeoutMs = 2 * minuteMs;
-/** Maximum age at which a replay of a set of screens is begun. */
+/** Maximum age at which a replay of a set of screens is started. */
 const maxAgeMs = hourMs;
 const maxFetchesBytes = 1024 * 1024;
 const fetches = Compile(ReplayFetches);
@@ -43,12 +43,12 @@ const fetches = Compile(ReplayFetches);
 const noHost =
   'No host that may replay screens of this project is connected: start one with a token of the owner, or of a shared editor who has accepted the project ("phalanx host").';
 
-/** Why a replay can't be made, for people. */
+/** Error whose message tells users why a replay cannot be made. */
 class CannotReplay extends Error {
   override readonly name = 'CannotReplay';
 }
 
-/** Explains to people why a replay has failed. Throws faults of the service. */
+/** Explains to users why a replay has failed. Rethrows faults of the service. */
 function problemOf(error: unknown, { cause }: StoredReplay): string {
   if (error instanceof CannotReplay) return error.message;
   if (error instanceof NoReplayHost)
@@ -57,7 +57,7 @@ function problemOf(error: unknown, { cause }: StoredReplay): string {
   throw error;
 }
 
-/** A replay that goes on until this server stops. */
+/** Attempt at a replay, with the signal that this server stops. */
 interface Making extends Attempt {
   readonly signal: AbortSignal;
 }
@@ -73,7 +73,7 @@ interface Options {
   listHostOwners: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
   clock: Clock;
-  /** Interval of the look for a host by a replay that nobody has asked for. */
+  /** Interval at which an automatic replay looks for a host. */
   hostLookMs: number;
 }
 
@@ -95,7 +95,7 @@ export class ReplayMaker {
     else signal.throwIfAborted();
   }
 
-  /** False: it is not this server's any more. */
+  /** Completes a replay. Returns false when this server no longer has it. */
   async #finish(making: Making): Promise<boolean> {
     const { store, clock, hostLookMs } = this.#options;
     const { replay } = making;
@@ -117,7 +117,10 @@ export class ReplayMaker {
     return store.end(making, { status: 'done', problem: '', sequence, now: clock.now() });
   }
 
-  /** False: it was stopped, or is another server's. */
+  /**
+   * Replays all screens. Returns false when the replay was stopped, another server has claimed it, or this server
+   * stops.
+   */
   async #replayAll(making: Making): Promise<boolean> {
     const { keptScreens, store, hosts, changes, clock } = this.#options;
     const { replay, signal } = making;
@@ -169,7 +172,10 @@ export class ReplayMaker {
     return true;
   }
 
-  /** Undefined: it was stopped, or is another server's. */
+  /**
+   * Replays the screens of a record in order. Returns undefined when the replay was stopped, another server has claimed
+   * it, or this server stops.
+   */
   async #replaySequence(making: Making, recordId: string): Promise<SequenceOutcome | undefined> {
     const { sequences, store, clock } = this.#options;
     const { replay, signal } = making;
@@ -208,7 +214,7 @@ export class ReplayMaker {
     const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
     if (replay.is_draft === 1) {
       const draft = await store.findDraft(id);
-      // The replay was stopped meanwhile, or begun by another server.
+      // The replay was stopped in the meantime, or another server has taken it over.
       if (draft === undefined) throw new CannotReplay('Its draft was deleted.');
       return { ...(await layDraft(projectServices, projectId, await unpackDraft(draft))), userId };
     }
@@ -225,7 +231,7 @@ export class ReplayMaker {
     const { code, sourceMap } = await preparation.bundle(files);
     const given = await preparation
       .checkParameters({ files }, parameters, replay.made_by)
-      // A parameter without a default is missing: the code is asked without any.
+      // A required parameter is missing: the code gets the given parameters without defaults.
       .catch((error: unknown) => {
         if (error instanceof ApiError) return parameters;
         throw error;
@@ -272,7 +278,7 @@ async function* stepsOf(
 const unreadable = (name: string, problem: string) =>
   ({ kind: 'cannot', message: `${name} ${problem}`.slice(0, 2000) }) as const;
 
-/** Number of screens that were shown. */
+/** Returns the number of screens that were shown to the code. */
 const screensOf = (result: SequenceOutcome['result']): number =>
   result.kind === 'same' ? result.screens : result.index + 1;
 
@@ -289,7 +295,7 @@ function count(
   if (change !== 'unchanged') counts[change] += 1;
 }
 
-/** Outcome of a verdict; `expect` is the expectation of a golden screen, null for other screens. */
+/** Returns the outcome of a verdict. `expect` is the expectation of a golden screen, null for other screens. */
 function outcomeOf(verdict: ReplayVerdict, expect: GoldenExpectation | null): ReplayOutcome {
   if (verdict.kind === 'threw' || verdict.kind === 'limit') return 'failed';
   if (verdict.kind !== 'state') return 'not_told';

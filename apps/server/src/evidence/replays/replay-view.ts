@@ -5,7 +5,7 @@ import type { EventFeed } from '../../runs/events/event-feed.ts';
 import { countsOf, type StoredReplay, type StoredVerdict } from './store.ts';
 import { OrderedEvents } from '../../runs/events/ordered-events.ts';
 
-/** A replay as the API shows it. */
+/** Returns the API view of a replay. */
 export function replayView(replay: StoredReplay): Replay {
   const {
     id,
@@ -32,7 +32,7 @@ export function replayView(replay: StoredReplay): Replay {
     made_by,
     mode: replay.record_id === null ? 'screens' : 'sequence',
     record_id: replay.record_id,
-    // The column is written by the worker alone.
+    // The worker alone writes this column.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     sequence: replay.sequence === null ? null : (JSON.parse(replay.sequence) as SequenceOutcome),
     counts: countsOf(replay),
@@ -70,7 +70,7 @@ interface Options {
   log: Logger;
 }
 
-/** Tells followers of the progress of replays. */
+/** Publishes the progress of replays to followers. */
 export class ReplayChanges {
   readonly #options: Options;
   readonly #events: OrderedEvents;

@@ -23,7 +23,7 @@ export const findFiles = (
     return { treeId, commit };
   });
 
-/** Files that a replay has. */
+/** Files that a replay uses. */
 export interface ReplayedFiles {
   treeId: string;
   commit: string | null;

@@ -22,7 +22,7 @@ beforeEach(async () => {
 describe('a replay', () => {
   it('says which screens of open groups the code knows, and keeps them when their records are gone', async () => {
     const replayer = await scene.connectReplayHost();
-    // The replay of the first commit has asked before.
+    // Waits for the replay of the first commit, which also asks the host.
     await scene.untilReplaysEnded();
     const [one, other] = [await scene.meet(shown(1)), await scene.meet(shown(2))];
     const recordsOf = async (group: string): Promise<unknown> =>
@@ -69,7 +69,7 @@ describe('a replay', () => {
     const group = await scene.meet(shown(2));
     const read = async (id: string) =>
       (await server.api('GET', groupRoutes.get.path.replace(':id', id))).body;
-    // Retention has deleted its record, and left the copy.
+    // Retention has deleted its record but kept the copy.
     await expect
       .poll(() => read(gone))
       .toMatchObject({ group: { records: 0 }, kept_screens: [expect.any(String)] });

@@ -23,22 +23,25 @@ type StartBody = Static<typeof replayRoutes.start.body>;
 interface Options {
   store: ReplayStore;
   access: ProjectAccess;
-  /** Throws `commit_not_found`. */
+  /** Finds the files of a commit, by default the saved ones. Throws `commit_not_found`. */
   findFiles: (project: SharedProject, commit: string | undefined) => Promise<ReplayedFiles>;
-  /** Gives the tree of the draft. Throws what writes throw, and `compile_failed`. */
+  /** Returns the tree of the draft. Throws the errors of a write, and `compile_failed`. */
   layDraft: (project: SharedProject, draft: DraftText, userId: string) => Promise<string>;
-  /** Finds the group of the project that is meant. */
+  /** Finds the group of the project, or the one into which it was merged. */
   findGroup: (project: SharedProject, groupId: string) => Promise<string | undefined>;
-  /** Whether the record is one of the project's. */
+  /** Whether the record belongs to the project. */
   hasRecord: (project: SharedProject, recordId: string) => Promise<boolean>;
-  /** Throws `no_replay_host`. */
+  /** Requires a host that may replay screens of the project. Throws `no_replay_host`. */
   requireHost: (project: SharedProject) => Promise<void>;
-  /** Told of a replay that is new or was stopped. */
+  /** Called with each replay that is created or stopped. */
   onChanged: (replay: StoredReplay) => void;
   clock: Clock;
 }
 
-/** `POST /automation/replay/:id` · `GET /automation/replays/:id` · `GET /replays/:id` · `GET /replays/:id/verdicts` · `POST /replays/:id/stop` */
+/**
+ * `POST /automation/replay/:id` · `GET /automation/replays/:id` · `GET /replays/:id` · `GET /replays/:id/verdicts` ·
+ * `POST /replays/:id/stop`
+ */
 export function addReplayRoutes(app: FastifyInstance, options: Options): void {
   const { store, access, clock } = options;
 
@@ -122,7 +125,7 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
   });
 }
 
-/** Finds the record of a `sequence`; null: each screen is replayed alone. */
+/** Returns the record of a `sequence`, or null when each screen is replayed alone. */
 function recordOf(body: StartBody): string | null {
   const { mode = 'screens', record_id: id, group_id: groupId } = body;
   const isRecord = mode === 'sequence';

@@ -5,15 +5,18 @@ import { cancelWork } from '../../storage/db/work-queue.ts';
 import { emptyTree, type NoteSaved } from '../../code/projects/saved-state.ts';
 import { enqueueReplay, noCounts } from './store.ts';
 
-/** Commits of a project whose replays have not ended. A burst of more has results for the newest ones only. */
+/**
+ * Maximum number of commits per project whose replays have not ended. In a larger burst, only the newest commits get
+ * results.
+ */
 const maxUnendedCommits = 20;
 
-/** Has the new code of a project replayed soon: a save on open groups, a commit on all screens. */
+/** Enqueues a replay of a project's new code: a save on open groups, a commit on all screens. */
 export const noteSavedCode: NoteSaved = async (transaction, { projectId, before, saved, now }) => {
   const isCommit = saved.head !== undefined && saved.head !== before.head;
   if (!isCommit && saved.files === before.files) return;
   const project = await findProject(transaction, projectId);
-  // A commit may bring golden screens; a save without screens of groups has nothing to show.
+  // A commit may add golden screens; a save without screens of groups has nothing to replay.
   if (project === undefined || (!isCommit && project.screen === null)) return;
   const { owner_id: ownerId } = project;
   await stopUnended(transaction, projectId, { cause: 'save', newest: 0, now });
@@ -46,7 +49,10 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
   await enqueueReplay(transaction, replay);
 };
 
-/** Finds the project's owner, and a screen of its groups; null: there is none. One statement, as each save asks it. */
+/**
+ * Finds the project's owner and a screen of its groups, null when there is none. Uses one statement, because each save
+ * runs it.
+ */
 function findProject(
   transaction: Transaction,
   projectId: string,
@@ -67,7 +73,7 @@ function findProject(
     .executeTakeFirst();
 }
 
-/** Stops all unended replays of a cause but the newest ones. */
+/** Stops all unfinished replays of a cause except the newest ones. */
 async function stopUnended(
   transaction: Transaction,
   projectId: string,

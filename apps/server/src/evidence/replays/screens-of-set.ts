@@ -10,18 +10,18 @@ import type { ProjectRepositories } from '../../code/projects/repositories/proje
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { StoredReplay } from './store.ts';
 
-/** A screen of the set, without its tree. */
+/** Screen of the set, without its tree. */
 export interface SetScreen {
   kind: 'group' | 'golden';
   name: string;
   groupId: string | null;
-  /** The stage that the code is to begin at. */
+  /** Stage at which the code begins. */
   stage: string | null;
-  /** Whether it counts as known as long as no replay says otherwise. */
+  /** Whether the screen counts as known until a replay shows otherwise. */
   wasKnown: boolean;
 }
 
-/** A screen with what it shows; a problem, when that can't be read. */
+/** Screen with its content, or with the problem when it cannot be read. */
 export interface ReadableScreen extends SetScreen {
   expect: GoldenExpectation | null;
   treeJson: string;
@@ -63,7 +63,7 @@ export async function listScreens(
   ];
 }
 
-/** Reads screens. Those of groups that were deleted meanwhile are left out. */
+/** Reads screens. Omits those of groups that were deleted in the meantime. */
 export async function readScreens(
   keptScreens: KeptScreens,
   replay: StoredReplay,
@@ -91,7 +91,7 @@ async function readGolden(screen: SetScreen, files: SavedFiles): Promise<Readabl
 
 const maxCompared = 200;
 
-/** Trees and states of the saved code's golden screens. Unreadable ones are left out. */
+/** Lists the trees and states of the golden screens in the saved code. Omits unreadable ones. */
 export async function listGoldenTrees(
   repositories: ProjectRepositories,
   { projectId, ownerId }: { projectId: string; ownerId: string },

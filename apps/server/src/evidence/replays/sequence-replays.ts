@@ -38,7 +38,10 @@ export class SequenceReplays {
     return (await this.#options.readSequence(recordId)) ?? { problem: 'was deleted' };
   }
 
-  /** Undefined: it does not go on. */
+  /**
+   * Replays a sequence. When the result diverges, replays it with the code of its run, too. Returns undefined when
+   * `goesOn` returns false.
+   */
   async replay(order: SequenceOrder): Promise<SequenceOutcome | undefined> {
     const run = await this.#options.findRun(order.read.runId);
     const result = await this.#follow(order, order.treeId, run);
@@ -52,7 +55,7 @@ export class SequenceReplays {
     return { result, own_code: own.kind === 'same' ? 'same' : 'not_reproducible' };
   }
 
-  /** Replays the sequence with the parameters that its run was given, as far as they are known. */
+  /** Replays the sequence with the parameters of its run, as far as they are known. */
   async #follow(
     { read: { sequence }, hostOwners, codeOf, goesOn }: SequenceOrder,
     treeId: string,
@@ -64,7 +67,7 @@ export class SequenceReplays {
     return this.#options.hosts.follow(hostOwners, { code: { ...code, job_variables }, sequence }, goesOn);
   }
 
-  /** Finds the files that the run had, if its commit tells them and is in the history. */
+  /** Finds the tree that the run used, if its commit determines it and is in the history. */
   #treeOf(projectId: string, run: StoredRunDetail | undefined): Promise<string | undefined> {
     const commit = run?.dirty === 0 ? run.commit : null;
     if (commit === null) return Promise.resolve(undefined);

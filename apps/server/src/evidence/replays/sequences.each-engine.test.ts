@@ -22,7 +22,7 @@ const twoScreens = [
   { tree: shown(2), next_stage: 'pay', screen_state: 'unknown' },
 ];
 
-/** Answers as a host whose code takes the first screen for the state that it has in quotes. */
+/** Answers like a host whose code assigns its quoted state to the first screen. */
 function followed({ code, sequence, screens }: HostQuestionOf<'replay'>): SequenceResult | ReplayVerdict[] {
   if (sequence === undefined) return screens.map(() => verdictOf(code));
   const state = /"(\w+)"/.exec(code)?.[1] ?? '';

@@ -18,7 +18,7 @@ import { addToOutbox } from '../../storage/db/webhook-outbox.ts';
 export type StoredReplay = Row<'replay'>;
 export type StoredVerdict = Row<'replay_verdict'>;
 
-// The column is written by the worker alone.
+// The worker alone writes this column.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const countsOf = ({ counts }: StoredReplay): ReplayCounts => JSON.parse(counts) as ReplayCounts;
 
@@ -28,7 +28,7 @@ export interface NewReplay {
   commit: string | null;
   set: ReplaySet;
   groupId: string | null;
-  /** Record whose screens are replayed in order; null: each screen is replayed alone. */
+  /** Record whose screens are replayed in order; null when each screen is replayed alone. */
   recordId: string | null;
   /** Packed text of a draft. */
   draft: Buffer | undefined;
@@ -48,15 +48,15 @@ export const noCounts: ReplayCounts = {
   golden_expected: 0,
 };
 
-/** Maximum number of replays that one user has asked for and that have not ended. */
+/** Maximum number of unfinished replays per user that the user has requested. */
 export const maxUnended = 5;
-/** Number of newest replays of sets that are kept per project, beside those of saves. */
+/** Number of newest replays of sets that are kept per project, not counting those of saves. */
 const maxKept = 50;
 /** Number of newest draft replays that are kept per project. The same holds for record replays. */
 const maxOthersKept = 10;
-/** One that goes on beside the newest one says what that changes. */
+/** Number of newest replays of saves that are kept per project. The older one shows what the newest one changes. */
 const maxSavesKept = 2;
-/** Number of replays that show what was known before. */
+/** Maximum number of earlier replays that determine which screens were known before. */
 const maxBefore = 5;
 
 export interface ReplayEnd {
@@ -66,21 +66,21 @@ export interface ReplayEnd {
   now: number;
 }
 
-/** A replay that this server makes. */
+/** Replay that this server is making. */
 export interface Attempt {
   readonly claim: Claim;
   readonly replay: StoredReplay;
 }
 
-/** Interval at which a commit looks for the end of older ones that other servers replay. */
+/** Interval at which the replay of a commit checks whether older ones on other servers have ended. */
 const olderCommitLookMs = 1000;
 
 export type ReplayStore = ReturnType<typeof createReplayStore>;
 
-/** Replays and what became of each screen. */
+/** Creates the store of replays and the verdicts on their screens. */
 export function createReplayStore(db: Db) {
   return {
-    /** Undefined: the user has too many that have not ended. */
+    /** Stores and enqueues a replay. Returns undefined when the user has too many unfinished replays. */
     create: (given: NewReplay): Promise<StoredReplay | undefined> =>
       change(db, async (transaction) => {
         const wished = transaction.selectFrom('replay').where('cause', '=', 'request');
@@ -122,7 +122,7 @@ export function createReplayStore(db: Db) {
         return replay;
       }),
 
-    /** Undefined when the replay has ended. */
+    /** Finds the packed draft of a replay. Returns undefined when the replay has ended. */
     findDraft: async (id: string): Promise<Buffer | undefined> => {
       const query = db.selectFrom('replay_draft').select('content').where('replay_id', '=', id);
       return (await query.executeTakeFirst())?.content;
@@ -152,7 +152,7 @@ export function createReplayStore(db: Db) {
       return query.orderBy('position').limit(limit).execute();
     },
 
-    /** Stops a replay and returns it as it is then. A replay that has ended stays as it is. */
+    /** Stops a replay and returns it. A replay that has ended stays unchanged. */
     stop: (id: string, now: number): Promise<StoredReplay | undefined> =>
       change(db, async (transaction) => {
         await cancelWork(transaction, 'replay screens', [id]);
@@ -166,7 +166,10 @@ export function createReplayStore(db: Db) {
         return transaction.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
       }),
 
-    /** Begins a claimed replay anew. Undefined: it has ended. A commit is put off while older ones of its project go on. */
+    /**
+     * Starts a claimed replay from the beginning. Postpones a commit while older ones of its project are unfinished.
+     * Returns undefined when the replay was postponed or has ended, or the claim was lost.
+     */
     async begin(claim: Claim, now: number): Promise<Attempt | undefined> {
       const id = idOf(claim);
       const query = db.selectFrom('replay').selectAll().where('id', '=', id).where('ended_at', 'is', null);
@@ -190,7 +193,9 @@ export function createReplayStore(db: Db) {
       return isBegun ? attempt : undefined;
     },
 
-    /** Adds verdicts and renews the claim. False: it was stopped, or another server has it. */
+    /**
+     * Adds verdicts and renews the claim. Returns false when the replay was stopped or another server has claimed it.
+     */
     proceed: (
       attempt: Attempt,
       {
@@ -205,13 +210,13 @@ export function createReplayStore(db: Db) {
         return true;
       }),
 
-    /** Puts the replay off until then, with its reason as the problem. */
+    /** Postpones the replay to `until`, with the reason as its problem. */
     postpone: (attempt: Attempt, { until, problem }: { until: number; problem: string }): Promise<boolean> =>
       postponeWork(db, attempt.claim, { dueAt: until, problem }, (transaction) =>
         update(transaction, attempt, { status: 'waiting', problem, started_at: null }),
       ),
 
-    /** Ends a replay, and deletes the old ones of its project. */
+    /** Ends a replay and deletes old replays of its project. */
     end: (attempt: Attempt, { status, problem, sequence = null, now }: ReplayEnd): Promise<boolean> =>
       finishWork(db, attempt.claim, async (transaction) => {
         const { replay } = attempt;
@@ -230,8 +235,8 @@ export function createReplayStore(db: Db) {
       }),
 
     /**
-     * Outcome of each screen, by its name, in the last replays of other code. Saves and commits look at commits only,
-     * and none looks at drafts.
+     * Maps each screen, by name, to its outcome in the last replays of other code. Replays of saves and commits
+     * consider commits only. Replays of drafts and records are never considered.
      */
     async mapBefore({
       id,
@@ -268,16 +273,16 @@ export function createReplayStore(db: Db) {
   };
 }
 
-/** Enqueues a replay: a server makes one of each user and cause at a time. */
+/** Enqueues a replay. A server makes one replay per user and cause at a time. */
 export const enqueueReplay = (
   transaction: Transaction,
   { id, made_by: userId, cause, created_at: dueAt }: StoredReplay,
 ): Promise<void> => enqueue(transaction, 'replay screens', [{ key: id, lane: `${userId} ${cause}`, dueAt }]);
 
-/** A claim has one replay. */
+/** Returns the ID of the one replay of a claim. */
 const idOf = ({ items }: Claim): string => items.map(({ key }) => key).join('');
 
-/** Whether an older commit of its project is replayed, or is to be. */
+/** Whether an older commit of the project has an unfinished replay. */
 async function hasOlderCommit(db: Db, { id, project_id: projectId }: StoredReplay): Promise<boolean> {
   const older = await db
     .selectFrom('replay')
@@ -291,7 +296,7 @@ async function hasOlderCommit(db: Db, { id, project_id: projectId }: StoredRepla
   return older !== undefined;
 }
 
-/** Changes a replay that has not ended. False: it has, or is gone. */
+/** Changes an unfinished replay. Returns false when it has ended or was deleted. */
 async function update(
   transaction: Transaction,
   { replay }: Attempt,
@@ -307,7 +312,7 @@ async function update(
   return numUpdatedRows > 0n;
 }
 
-/** Tells webhooks of the end of a replay of a set, unless a save caused it. */
+/** Enqueues the webhook event for the end of a replay of a set, unless a save caused it. */
 async function enqueueFinished(transaction: Transaction, replay: StoredReplay, at: number): Promise<void> {
   const { project_id: automationId, owner_id: ownerId, cause, status } = replay;
   const isReported = cause !== 'save' && replay.is_draft === 0 && replay.record_id === null;
@@ -338,7 +343,7 @@ const deleteDraft = (transaction: Transaction, replayId: string): Promise<unknow
 
 interface OldReplays {
   causes: readonly StoredReplay['cause'][];
-  /** Each kind makes room for its own. */
+  /** Kind of replays, each with a limit of its own. */
   of: 'sets' | 'drafts' | 'records';
   kept: number;
 }

@@ -5,13 +5,16 @@ import { rowsAs } from '../../../storage/db/dialect.ts';
 import { readSnapshot } from '../../../storage/db/transactions.ts';
 import type { ReviewScope, StoredRecord } from '../stored-record.ts';
 
-/** The wanted record: the newest, this one, or the next one on a side of an ID, which need not exist. */
+/**
+ * Requested record: the newest one, the one with an ID, or the next older or newer one than an ID, which need not
+ * exist.
+ */
 export type Wanted =
   | { kind: 'newest' }
   | { kind: 'this'; id: string }
   | { kind: 'older' | 'newer'; id: string };
 
-/** A filter that is left out matches everything. */
+/** Filters of records. An undefined filter matches everything. */
 export interface RecordFilter {
   readonly type: RecordType | undefined;
   readonly status: RecordStatus | undefined;
@@ -19,15 +22,15 @@ export interface RecordFilter {
   readonly tag: string | undefined;
   readonly deviceId: string | undefined;
   readonly runId: string | undefined;
-  /** IDs hold the time: the lowest that matches, and the lowest that is too new. They need not exist. */
+  /** Range of IDs, from `fromId` to before `untilId`. IDs encode the time, so neither needs to exist. */
   readonly fromId: string | undefined;
   readonly untilId: string | undefined;
 }
 
 export interface BrowseQuery {
-  /** All records that the caller may see. */
+  /** Scopes of all records that the caller may see. */
   visible: readonly ReviewScope[];
-  /** Part of them that is searched. No two scopes overlap. */
+  /** Searched part of the visible scopes. No two scopes overlap. */
   scopes: readonly ReviewScope[];
   filter: RecordFilter;
   wanted: Wanted;
@@ -39,16 +42,18 @@ export interface BrowsePage {
   total: number;
   /** Number of matches that are newer than the record. */
   newer: number;
-  /** False for a record that was asked for by its ID and that the filters leave out. */
+  /** Whether the filters match the record. False only for a record that was requested by its ID. */
   isMatch: boolean;
 }
 
 export type BrowseStore = ReturnType<typeof createBrowseStore>;
 
-/** Reads one record at a time with its position. Its matches are counted in an index that covers all filters but that of a run. */
+/**
+ * Reads one record at a time with its position. Matches are counted in an index that covers all filters except `runId`.
+ */
 export function createBrowseStore(db: Db) {
   return {
-    /** Reads all of it at one moment. Undefined: there is no such record. */
+    /** Reads the record and its counts in one snapshot. Returns undefined when there is no such record. */
     browse: ({ visible, scopes, filter, wanted }: BrowseQuery): Promise<BrowsePage | undefined> =>
       readSnapshot(db, async (transaction) => {
         const searched = { scopes, filter };
@@ -70,7 +75,7 @@ export function createBrowseStore(db: Db) {
         };
       }),
 
-    /** Distinct tags of an automation's debug records, in order. Jumps from tag to tag through the index. */
+    /** Lists the distinct tags of an automation's debug records, in order. Skips from tag to tag through the index. */
     async listTags({ ownerId, automationId }: { ownerId: string; automationId: string }): Promise<string[]> {
       const next = (after: RawBuilder<unknown>) => sql`(
         select retention_group from record
@@ -115,7 +120,10 @@ async function count(db: Db, searched: Searched, bound: RawBuilder<unknown>): Pr
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/** The value of a subquery for each scope. All are one statement, however many projects are shared with the caller. */
+/**
+ * Returns the value of a subquery for each scope. One statement covers all scopes, however many projects are shared
+ * with the caller.
+ */
 async function inEachScope<Value>(
   db: Db,
   { scopes, filter }: Searched,

@@ -13,7 +13,7 @@ async function openStores(engine: Engine) {
   return { store: createRecordStore(database), browser: createBrowseStore(database) };
 }
 
-/** Random numbers that are the same for the same seed (mulberry32). */
+/** Creates a seeded random number generator (mulberry32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -41,7 +41,7 @@ const start = Date.UTC(2026, 5, 1);
 function randomRecord(random: (below: number) => number): StoredRecord {
   const type = pick(random, recordTypes);
   const tag = type === 'debug' ? pick(random, tags) : 'default';
-  // Some crowd into one millisecond, some lie months apart.
+  // Some records share a millisecond, others are months apart.
   const addedAt = start + pick(random, [0, 1, random(1000), random(86_400_000), random(90) * 86_400_000]);
   const rest = Uint8Array.from({ length: 16 }, () => random(256));
   return {
@@ -72,7 +72,7 @@ function randomRecord(random: (below: number) => number): StoredRecord {
 const groupOf = (record: StoredRecord): string =>
   `${record.owner_id} ${record.automation_id} ${record.retention_group}`;
 
-/** Plain model of what the stores must do. */
+/** Reference model of the stores. */
 class Model {
   records: StoredRecord[] = [];
 

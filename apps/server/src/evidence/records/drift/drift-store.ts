@@ -26,7 +26,7 @@ export type DriftedGroup = Pick<
   | 'first_version'
 >;
 
-/** A screen of a group. */
+/** Print of a screen of a group. */
 export interface GroupPrint {
   groupId: string;
   title: string;
@@ -40,7 +40,7 @@ interface ProjectKey {
   ownerId: string;
 }
 
-/** Reads the versions of apps that runs have met, and the groups that began with them. */
+/** Reads the app versions that runs have seen, and the groups that first appeared with them. */
 export function createDriftStore(db: Db) {
   const groupsOf = ({ projectId, ownerId }: ProjectKey) =>
     db
@@ -50,7 +50,7 @@ export function createDriftStore(db: Db) {
       .where('merged_into', 'is', null);
 
   return {
-    /** Newest first, by the time at which a version was first seen. */
+    /** Lists versions by the time when they were first seen, newest first. */
     listVersions: (projectId: string): Promise<AppVersion[]> =>
       db
         .selectFrom('app_version')
@@ -62,7 +62,7 @@ export function createDriftStore(db: Db) {
         .limit(shownVersions)
         .execute(),
 
-    /** How many groups began with each version. */
+    /** Counts the groups that first appeared with each version. */
     countGroups: (project: ProjectKey) =>
       groupsOf(project)
         .where('first_version', 'is not', null)
@@ -70,7 +70,7 @@ export function createDriftStore(db: Db) {
         .groupBy(['package_name', 'first_version'])
         .execute(),
 
-    /** Open groups whose version is known, the newest first. */
+    /** Lists open groups whose version is known, newest first. */
     listNewGroups: (project: ProjectKey): Promise<DriftedGroup[]> =>
       groupsOf(project)
         .select(['id', 'title', 'next_stage', 'screen_state', 'status', 'records', 'phones'])
@@ -99,7 +99,10 @@ export function createDriftStore(db: Db) {
       }));
     },
 
-    /** Deletes versions that were not seen since, and those of deleted projects. Returns how many went. */
+    /**
+     * Deletes a batch of versions: those last seen before `before`, and those of deleted projects. Returns their
+     * number.
+     */
     async deleteSome(before: number): Promise<number> {
       const rows = await db
         .selectFrom('app_version')

@@ -79,7 +79,7 @@ const good: Partial<RunReport> = {};
 const bad: Partial<RunReport> = { outcome: 'out_of_steps' };
 const app = (version: string) => ({ package: name, version });
 
-/** Runs one after the other: a phone has one of a project at a time. */
+/** Runs sequentially, because a phone has at most one run of a project at a time. */
 async function run(version: string, more: Partial<RunReport>, times = 1): Promise<void> {
   for (let count = 0; count < times; count += 1)
     await host.end(await launch(), 'completed', { app: app(version), ...more });

@@ -4,16 +4,16 @@ import { LRUCache } from 'lru-cache';
 import type { PrintReader } from '../groups/prints/print-process.ts';
 import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 
-/** A golden screen of the saved code of a project. */
+/** Golden screen in the saved code of a project. */
 export interface GoldenTree {
   path: string;
-  /** Undefined: the code may take it for anything. */
+  /** Expected state; undefined when the code may assign any state. */
   state: string | undefined;
   /** JSON of its `ScreenTree`. */
   json: string;
 }
 
-/** Prints of golden screens, which seldom change. */
+/** Creates the reader of prints of golden screens. It caches prints, because golden screens rarely change. */
 export function createGoldenPrints(
   reader: Pick<PrintReader, 'read'>,
 ): (golden: readonly GoldenTree[]) => Promise<KnownScreen[]> {
@@ -37,7 +37,7 @@ export function createGoldenPrints(
   };
 }
 
-/** A screen whose state is known. */
+/** Screen whose state is known. */
 export interface KnownScreen extends Pick<NearestState, 'kind' | 'name' | 'state'> {
   print: ScreenPrint;
 }

@@ -89,14 +89,16 @@ function view(
   return { ...row, groups, drift: driftReason.Check(drift) ? drift : null, new_groups: newGroups };
 }
 
-/** A group whose state the code knew, or that somebody has solved, is a known screen. */
+/** Returns the group as a known screen when the code recognised its state or a user has solved it, else nothing. */
 function knownScreen({ groupId, title, state, status, print }: GroupPrint): KnownScreen[] {
   const isKnown = !isUnknownState(state) && state !== '';
   if (!isKnown && status !== 'solved') return [];
   return [{ kind: 'group', name: groupId, state: isKnown ? state : title, print }];
 }
 
-/** The known screen that is most like it, with the difference in words; undefined: none is like it. */
+/**
+ * Finds the most similar known screen and describes the difference. Returns undefined when no screen is similar enough.
+ */
 function findNearestState(print: ScreenPrint, known: readonly KnownScreen[]): NearestState | undefined {
   const ranked = known
     .filter((one) => one.print.packageName === print.packageName)
@@ -109,7 +111,7 @@ function findNearestState(print: ScreenPrint, known: readonly KnownScreen[]): Ne
   return { kind, name, state, likeness: Math.round(best.score * 100) / 100, difference };
 }
 
-/** Describes the difference by IDs, which tell most, or else by words. */
+/** Describes the difference by IDs, which are the most specific, or else by words. */
 function differenceOf(before: ScreenPrint, now: ScreenPrint): string {
   const ids = changes(before.ids, now.ids, (id) => `#${id}`);
   if (ids !== '') return ids;

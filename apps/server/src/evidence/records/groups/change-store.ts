@@ -15,7 +15,10 @@ type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 /** Result of a change to groups. */
 export interface Changed {
   groups: StoredGroup[];
-  /** Move whose records have still to be changed, which is enqueued. */
+  /**
+   * ID of the move whose records are to be marked, if any; null for merges and splits. A mark that leaves its records
+   * alone has a move without queued work.
+   */
   move: string | null;
 }
 
@@ -23,7 +26,7 @@ export interface Marking {
   status?: GroupStatus;
   assigneeId?: string | null;
   solvedCommit?: string | null;
-  /** Null: its records stay as they are. */
+  /** Status that pending records of the group get; null leaves them unchanged. */
   markedAs?: MarkedAs | null;
   /** Claim of the work that this change carries out. */
   claim?: Claim;
@@ -31,10 +34,13 @@ export interface Marking {
 
 export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
 
-/** Changes that people make to groups. Each change of groups locks the records of their automation. */
+/** Creates the store of changes that users make to groups. Each change locks the records of the automation. */
 export function createGroupChangeStore(db: Db) {
   return {
-    /** Undefined: it is gone, was merged into another one, or the claim was lost. */
+    /**
+     * Marks a group. Returns undefined when the group was deleted or merged into another one, or when the claim was
+     * lost.
+     */
     mark: (id: string, marking: Marking, maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
         const { status, assigneeId, solvedCommit = null, markedAs = null, claim } = marking;
@@ -60,7 +66,10 @@ export function createGroupChangeStore(db: Db) {
         return { groups: [changed], move: move.id };
       }),
 
-    /** Undefined: one of them is gone, or is of another automation. */
+    /**
+     * Merges other groups into this one. Returns undefined when one of them no longer exists or belongs to another
+     * automation.
+     */
     merge: (id: string, others: readonly string[], maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
         const sources: StoredGroup[] = [];
@@ -85,7 +94,10 @@ export function createGroupChangeStore(db: Db) {
         );
       }),
 
-    /** Undefined: one of the records is not in the group, or they are all that it has. */
+    /**
+     * Moves records into a new group. Returns undefined when one of them is not in the group, or when they are all of
+     * its records.
+     */
     split: (id: string, recordIds: readonly string[], maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
         const members = await transaction
@@ -109,7 +121,10 @@ export function createGroupChangeStore(db: Db) {
         }));
       }),
 
-    /** Undoes the group's last change. Returns the reason as a text when nothing can be undone. */
+    /**
+     * Undoes the group's last change. Returns the reason as text when nothing can be undone, and undefined when the
+     * group no longer exists.
+     */
     undo: (id: string): Promise<Changed | string | undefined> =>
       changing(db, id, async (transaction, group) => {
         const move = await moves.findMove(transaction, group.last_move);
@@ -192,7 +207,7 @@ const markOf = (before: StoredGroup): Partial<StoredGroup> => {
   return { status, solved_commit, solved_at, reopened_at, reopened_by, last_move };
 };
 
-/** A group that begins with records of another one. */
+/** Returns the fields of a new group that is split off another one. */
 function newPart(recordIds: readonly string[]): Partial<StoredGroup> & { id: string } {
   const times = recordIds.map((id) => timeOfUuidV7(id));
   return {
@@ -218,7 +233,7 @@ async function areUnchanged(
   return groups.length === ids.length && groups.every((one) => one.last_move === moveId);
 }
 
-/** Counts all groups anew. */
+/** Applies the changes to all groups and recounts their members. */
 async function finishMove(
   transaction: Transaction,
   groups: readonly StoredGroup[],

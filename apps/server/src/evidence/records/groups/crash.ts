@@ -9,16 +9,16 @@ const keyLetters = 24;
 const maxMessageLength = 1000;
 const maxNameLength = 200;
 
-/** A print of that key stands for an error, and its screen for nothing. */
+/** Whether the key of a print identifies a crash. Such a print represents an error, and its screen is not compared. */
 export const isKeyOfCrash = (printKey: string): boolean => printKey.startsWith(mark);
 
-/** The error of a crash, and what the records of one error at one place have in common. */
+/** Error of a crash, with the key that all records of the same error at the same place share. */
 interface Crash {
   readonly key: string;
   readonly error: GroupError;
 }
 
-/** Undefined: the record is of something else, or tells no error. */
+/** Reads the crash of a record. Returns undefined when the record is not a crash or has no error. */
 export function crashOf({ type, error: json }: Pick<StoredRecord, 'type' | 'error'>): Crash | undefined {
   const error = type === 'crash' ? readError(json) : null;
   if (error === null) return undefined;
@@ -39,24 +39,30 @@ export function crashOf({ type, error: json }: Pick<StoredRecord, 'type' | 'erro
   };
 }
 
-/** The counts and pauses of a wait stand behind it. A dot within a number ends nothing. */
+/**
+ * Returns the first sentence. The message of a wait gives its counts and pauses after it. A dot within a number ends no
+ * sentence.
+ */
 export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text;
 
-/** IDs in hexadecimal digits have letters. */
+/** Replaces numbers and hexadecimal IDs, which may contain letters, with `#`. */
 const withoutNumbers = (text: string): string => text.replaceAll(/\b(?=[\da-f]*\d)[\da-f]{8,}\b|\d+/gi, '#');
 
-/** The name of an error, such as `TypeError`, with which JavaScript begins a stack. */
+/** Returns the name of the error, such as `TypeError`, with which JavaScript begins a stack. */
 const nameOf = (stack: string | null | undefined): string | undefined =>
   /^(?:Uncaught )?([\p{L}_$][\p{L}\p{N}_$]*)(?::|\n|$)/u.exec(stack ?? '')?.[1];
 
 interface Place {
   readonly file: string;
   readonly line: string;
-  /** Empty at the top of a file. */
+  /** Name of the function; empty at the top level of a file. */
   readonly function: string;
 }
 
-/** The first line of the user's own code in a stack: `at pay (flows/pay.ts:12:5)`. Lines and columns move with each change of the file. */
+/**
+ * Finds the first line of the user's code in a stack: `at pay (flows/pay.ts:12:5)`. Lines and columns change with each
+ * edit of the file.
+ */
 function placeOf(stack: string | null | undefined): Place | undefined {
   for (const text of (stack ?? '').split('\n')) {
     const [, name = '', file, line] = /^\s*at (?:(.*) \()?([^()\s]+):(\d+):\d+\)?$/.exec(text) ?? [];

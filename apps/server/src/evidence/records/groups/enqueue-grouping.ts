@@ -4,13 +4,13 @@ import type { Transaction } from '../../../storage/db/database.ts';
 import { enqueue, findWork, makeDue, notDue, type WorkItem } from '../../../storage/db/work-queue.ts';
 import type { StoredRecord, StoredScreen } from '../stored-record.ts';
 
-/** Kind of the work: a record is put into a group after the tree of its last screen has come. */
+/** Work kind that groups a record after the tree of its last screen has arrived. */
 export const groupRecords = 'group records';
 
 const facts = Type.Object({
-  /** The last screen that has a tree: it decides. */
+  /** ID of the last screen with a tree, which decides the group. */
   screen_id: Type.String(),
-  /** Commit of the run, which may be gone when the tree comes. */
+  /** Commit of the run. The run may be deleted before the tree arrives. */
   commit_hash: Type.Union([Type.String(), Type.Null()]),
 });
 const factsCheck = Compile(facts);
@@ -20,21 +20,24 @@ export type GroupingFacts = Static<typeof facts>;
 export const readFacts = ({ payload }: Pick<WorkItem, 'payload'>): GroupingFacts =>
   factsCheck.Parse(JSON.parse(payload ?? ''));
 
-/** Enqueues the grouping of a new record, which is due when the tree of its last screen is there. */
+/** Enqueues the grouping of a new record. It becomes due when the tree of its last screen is stored. */
 export async function enqueueGrouping(
   transaction: Transaction,
   record: StoredRecord,
   { screens, commit }: { screens: readonly StoredScreen[]; commit: string | null },
 ): Promise<void> {
   const decisive = screens.findLast(({ tree }) => tree !== 'none');
-  // An author asks for `debug` records: they are not unknown screens.
+  // Authors request `debug` records, so these are not unknown screens.
   if (decisive === undefined || record.retention_group !== '') return;
   const payload: GroupingFacts = { screen_id: decisive.screen_id, commit_hash: commit };
   const dueAt = decisive.tree === 'stored' ? record.added_at : notDue;
   await enqueue(transaction, groupRecords, [{ key: record.id, dueAt, payload: JSON.stringify(payload) }]);
 }
 
-/** The tree of a screen is there. Records whose trees wait are grouped in the order in which they came. */
+/**
+ * Makes the grouping of a record due when the tree of its decisive screen is stored. Records that waited for their
+ * trees are grouped in the order in which they were added.
+ */
 export async function treeStored(
   transaction: Transaction,
   { id: key, added_at: dueAt }: StoredRecord,

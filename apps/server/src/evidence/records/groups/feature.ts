@@ -38,10 +38,10 @@ const emptyGroupsKeptMs = 180 * dayMs;
 const undoKeptMs = 60 * dayMs;
 /** Lease of a step of marking. */
 const markingMs = 10_000;
-/** Lease of claimed records: a server that is killed keeps others from them for this time. */
+/** Lease of claimed records. A killed server blocks its records for this long. */
 const groupingMs = 10_000;
 
-/** Groups of records that show the same screen. */
+/** Serves groups of records that show the same screen. */
 export function serveGroups(context: Context, dependencies: GroupDependencies): Solving {
   const { app, clock, confinement, database, limits, log } = context;
   const { store: records, access, captures, captureUrl, feed, projects } = dependencies;
@@ -101,10 +101,10 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
   return { ...solving, mark: () => marker.whenDone() };
 }
 
-/** Puts records into groups. A record is grouped by one server, and a server groups one after the other. */
+/** Adds the worker that groups records. One server groups a record, and each server groups one record at a time. */
 function addGrouping(context: Context, options: ConstructorParameters<typeof RecordGrouper>[0]): void {
   const grouper = new RecordGrouper(options);
-  // Hooks of the end run backwards: no print is made any more.
+  // `onClose` hooks run in reverse order: when this one runs, no print is being made any more.
   context.app.addHook('onClose', () => options.reader.close());
   context.workers.add({
     kind: groupRecords,
@@ -115,7 +115,7 @@ function addGrouping(context: Context, options: ConstructorParameters<typeof Rec
   });
 }
 
-/** Marks the records of changed groups. */
+/** Adds the worker that marks the records of changed groups. */
 function addMarking(context: Context, changes: RecordChanges): Worker {
   const { clock, database } = context;
   const marking = createMarkingStore(database);

@@ -12,7 +12,7 @@ interface Options {
   log: Logger;
 }
 
-/** Tells followers of changes of groups. */
+/** Publishes changes of groups to followers. */
 export class GroupChanges {
   readonly #options: Options;
   readonly #events: OrderedEvents;
@@ -23,7 +23,7 @@ export class GroupChanges {
   }
 
   changed(group: StoredGroup): void {
-    // The group that it was merged into has its own event.
+    // The group into which it was merged has its own event.
     if (!this.#options.feed.isFollowed || group.merged_into !== null) return;
     this.#events.add(() => this.#publish(group));
   }

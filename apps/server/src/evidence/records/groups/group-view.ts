@@ -20,19 +20,19 @@ export interface GroupViews {
   record(shown: ShownMember): GroupRecord;
 }
 
-/** The column is written by the stores of groups alone. */
+/** Reads the reason of a member without validation: only the group stores write this column. */
 export const readReason = (json: string | null): JoinReason =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   json === null ? { by: 'new' } : (JSON.parse(json) as JoinReason);
 
-/** Parts of a group's view that are not in its row. */
+/** Fields of a group's view that are not in its row. */
 interface Beside extends Pick<RecordGroup, 'proved'> {
   name: string;
   assignee: string;
   sample: ShownMember | undefined;
 }
 
-/** Groups and their records as the API shows them. */
+/** Creates the API views of groups and their records. */
 export function createGroupViews({ database, store, access, captureUrl }: Options): GroupViews {
   const record = ({ member, record: stored, screen }: ShownMember): GroupRecord => {
     return {
@@ -64,7 +64,7 @@ export function createGroupViews({ database, store, access, captureUrl }: Option
     };
   };
 
-  /** A project may have another name by now. */
+  /** Maps projects to their current names, because a project may have been renamed. */
   const mapNames = async (groups: readonly StoredGroup[]): Promise<Map<string, string>> => {
     const names = new Map<string, string>();
     for (const { project_id: id } of groups)

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const screens = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed: 7 });
-/** Shows of one screen of an app: other sizes of phones, other data. */
+/** Returns variants of one screen of an app: other phone sizes, other data. */
 const showsOf = (number: number): ScreenTree[] =>
   screens.filter(({ label }) => label === `screen ${number}`).map(({ tree }) => tree);
 const shown = (number: number, show = 0): ScreenTree => {
@@ -56,7 +56,7 @@ const putTree = (recordId: string, screenId: string, raw: string): Promise<ApiRe
     { raw, contentType: 'application/json' },
   );
 
-/** Makes a record whose last screen shows this. */
+/** Makes a record whose last screen shows this tree. */
 async function meet(
   runId: string,
   tree: ScreenTree | string,
@@ -73,7 +73,7 @@ async function meet(
 const placeOf = async (recordId: string, api: ApiCaller = server.api): Promise<ApiReply> =>
   api('GET', groupRoutes.ofRecord.path.replace(':id', recordId));
 
-/** The group of a record, once it has one. */
+/** Resolves with the group of a record as soon as it has one. */
 async function groupOf(recordId: string): Promise<string> {
   await expect
     .poll(async () => (await placeOf(recordId)).body, { timeout: 20_000 })
@@ -98,10 +98,10 @@ const post = (id: string, what: string, body?: object): Promise<ApiReply> =>
 const patch = (id: string, body: object): Promise<ApiReply> =>
   server.api('PATCH', `${listPath}/${id}`, { body: { ...body } });
 
-/** A launch of its own, whose groups no other test sees. */
+/** Starts a launch whose groups no other test sees. */
 const freshRun = async (device = 0) => server.startRun(host, deviceIds[device] ?? '');
 
-/** A project with one commit. */
+/** Creates a project with one commit. */
 async function freshProject() {
   const automationId = await server.createProject();
   const commit = async (content: string): Promise<string> => {
@@ -175,7 +175,7 @@ describe('crashes', () => {
       meet(runId, tree, { type: 'crash', error });
     const first = await crash(shown(8), errorOf(late, 'pay (flows/pay.ts:12:5)'));
     const group = await groupOf(first);
-    // The line has moved, the screen is another one.
+    // The line and the screen have changed, the error is the same.
     const second = await crash(shown(9), errorOf(later, 'pay (flows/pay.ts:14:7)'));
     expect(await groupOf(second)).toBe(group);
     const others = [
@@ -209,12 +209,12 @@ describe('crashes', () => {
       candidates: [],
       problem: expect.stringContaining('Check the code at main.ts:20: WaitTimeoutError: Waited 3.0 s'),
     });
-    // Later ones of the error stay with the old group.
+    // Later crashes with this error stay with the old group.
     expect((await post(group, 'split', { record_ids: [second] })).status).toBe(201);
     const split = await groupOf(second);
     expect(split).not.toBe(group);
     expect(await groupOf(await crash(one))).toBe(group);
-    // A screen that joins the group is compared with later ones, and its crashes are not.
+    // Screens that join the group are compared with later screens; its crashes are not.
     const unknown = await groupOf(await meet(runId, shown(8)));
     expect((await post(unknown, 'merge', { group_ids: [group, split] })).status).toBe(200);
     expect(await groupOf(await crash(one))).toBe(unknown);
@@ -223,7 +223,7 @@ describe('crashes', () => {
   });
 });
 
-/** The same screen with other words. */
+/** Returns the same screen with other words. */
 const worded = (tree: ScreenTree, word: string): ScreenTree =>
   JSON.parse(JSON.stringify(tree).replace(/"text":"[^"]+/, `$& ${word}`));
 
@@ -251,7 +251,7 @@ it('a group keeps eight of its screens, in as many languages and versions of the
   const then = await kept(group);
   expect(then).toHaveLength(8);
   expect(new Set([...(first as string[]), ...(then as string[])]).size).toBe(10);
-  // Two of the first ones made room; what is of a version or language of its own stays.
+  // Two of the first screens were dropped; a screen with a version or language of its own stays.
   expect(await show('kale', of('1', 'en'))).toBe(group);
   const last = (await kept(group)) as string[];
   expect(last).toEqual(
@@ -410,7 +410,7 @@ describe('a solved group', () => {
     const back = await meet(await launch(1), shown(8));
     await groupOf(back);
     expect(await getGroup(id)).toMatchObject({ status: 'open', reopened_by: back });
-    // The mark is still there below, and one on top of it is undone first.
+    // The `solved` mark can still be undone; a mark on top of it is undone first.
     expect(await statusesOf(id)).toEqual(['pending', 'pending', 'solved']);
     await patch(id, { status: 'ignored' });
     expect((await post(id, 'undo')).body['group']).toMatchObject({ status: 'open', reopened_by: back });
@@ -478,7 +478,7 @@ describe('merging and splitting', () => {
 });
 
 describe('at the same time', () => {
-  /** Counts records of one launch alone, so that every count can be compared with the records. */
+  /** Counts the records of only one launch, so that every count can be compared with its records. */
   async function listCounts(launchId: string): Promise<{ told: number; there: number }> {
     const { body } = await server.api('GET', `${listPath}?automation_id=${launchId}`);
     const groups = Array.isArray(body['groups']) ? body['groups'].filter((one) => groupCheck.Check(one)) : [];

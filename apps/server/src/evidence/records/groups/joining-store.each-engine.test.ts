@@ -29,7 +29,7 @@ const screenOf = (recordId: string, position: number, tree: StoredScreen['tree']
   actions: null,
 });
 
-/** Stores a record of three screens, of which the second one decides. Returns its ID. */
+/** Stores a record with three screens, of which the second one decides the group. Returns its ID. */
 async function addRecord(db: Db, tree: 'expected' | 'stored', addedAt: number): Promise<string> {
   const record = { ...newRecord(), added_at: addedAt, missing_captures: 2 };
   const screens = (['expected', tree, 'none'] as const).map((state, at) => screenOf(record.id, at, state));

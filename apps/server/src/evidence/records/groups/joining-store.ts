@@ -17,7 +17,7 @@ import type { PrintJson } from './prints/process/messages.ts';
 import type { ScreenPrint } from './prints/screen-print.ts';
 import { crashOf, firstSentence } from './crash.ts';
 
-/** A record that this server puts into a group. */
+/** Record that this server is grouping. */
 export interface Grouping extends GroupingFacts {
   readonly record_id: string;
   /** Claim of this record alone. */
@@ -34,21 +34,21 @@ export interface ReadScreen {
   tree: Uint8Array;
 }
 
-/** Whether a run's commit contains another one, as far as it was looked up, by that other commit. */
+/** Commits that were looked up, each with whether the run's commit contains it. */
 export type Contained = ReadonlyMap<string, boolean>;
 
 export type Joined =
   | { kind: 'gone' }
-  /** Nothing is stored: it has to be known first whether the record's commit contains this one. */
+  /** Nothing is stored: the caller must first look up whether the record's commit contains this one. */
   | { kind: 'ask'; commit: string; projectId: string; ownerId: string }
   | { kind: 'joined'; group: StoredGroup };
 
 export type JoiningStore = ReturnType<typeof createJoiningStore>;
 
-/** Puts records into groups. */
+/** Creates the store that puts records into groups. */
 export function createJoiningStore(db: Db) {
   return {
-    /** The record has no group, for good. */
+    /** Stores why a record can never be grouped, and finishes its claim. */
     refuse: (grouping: Grouping, problem: string): Promise<void> =>
       settle(db, grouping, async (transaction, record) => {
         if (await finishIn(transaction, grouping.claim))
@@ -62,7 +62,7 @@ export function createJoiningStore(db: Db) {
   };
 }
 
-/** Settles a record under the lock of its automation. Undefined: it is gone. */
+/** Runs `work` on a record under the lock of its automation. Returns undefined when the record was deleted. */
 const settle = <Result>(
   db: Db,
   { record_id: id, claim }: Grouping,
@@ -107,7 +107,7 @@ const memberOf = (
   };
 };
 
-/** Language without the region: mostly an app has the same words in all regions. */
+/** Returns the language without its region, because most apps use the same words in all regions. */
 const languageOf = (app: RecordedApp | undefined): string | null =>
   app?.language?.split('-', 1)[0]?.toLowerCase() ?? null;
 
@@ -123,7 +123,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
   const { project_id: projectId, owner_id: ownerId } = record;
   if (commit !== undefined && projectId !== null && !contained.has(commit))
     return { kind: 'ask', commit, projectId, ownerId };
-  // Another server has put it into a group, or is at it.
+  // Another server has grouped the record, or has claimed it.
   if (!(await finishIn(transaction, grouping.claim))) return { kind: 'gone' };
   const group = found?.group ?? (await addGroup(transaction, given));
   if (group === undefined) {
@@ -156,7 +156,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
   return { kind: 'joined', group: { ...group, ...change } };
 }
 
-/** Whether records of the group are of other versions of its app, and none of this one. */
+/** Whether the version is new to the group: its records have other versions of the app, but not this one. */
 async function isNewVersion(transaction: Transaction, groupId: string, version: string): Promise<boolean> {
   const known = transaction
     .selectFrom('group_member')
@@ -192,7 +192,9 @@ const commitToAskFor = (
   { commit_hash: commit }: Grouping,
 ): string | undefined => (status === 'solved' && solved !== null && commit !== null ? solved : undefined);
 
-/** Whether the record is of newer code. Without commits, a run that began later counts as newer. */
+/**
+ * Whether the record comes from newer code than the solution. Without commits, a run that began later counts as newer.
+ */
 function isOfNewerCode(group: StoredGroup, { grouping, record, contained }: Given): boolean {
   const asked = commitToAskFor(group, grouping);
   if (asked !== undefined) return contained.get(asked) === true;
@@ -260,15 +262,15 @@ const getScreen = (
     .where('screen_id', '=', screen_id)
     .executeTakeFirstOrThrow();
 
-/** The beginning of what went wrong. */
+/** Returns the title of a crash: the start of its message. */
 const titleOfCrash = (message: string): string =>
   firstSentence(message).slice(0, maxTitleLength).toWellFormed();
 
-/** The first words of a screen. */
+/** Returns the title of a screen: its first words. */
 export const titleOf = ({ words }: ScreenPrint): string =>
   [...words.keys()].slice(0, 3).join(' · ').slice(0, maxTitleLength).toWellFormed();
 
-/** Undefined: there are too many. */
+/** Adds a group for the record. Returns undefined when the automation has too many groups. */
 async function addGroup(transaction: Transaction, given: Given): Promise<StoredGroup | undefined> {
   const { record, grouping, screen } = given;
   const { owner_id, automation_id, project_id, automation_name, added_at } = record;
@@ -303,7 +305,7 @@ async function addGroup(transaction: Transaction, given: Given): Promise<StoredG
   return group;
 }
 
-/** A group without records makes room, the oldest first. */
+/** Whether the automation has room for a group. At the limit, deletes its oldest group without records to make room. */
 async function hasRoom(
   transaction: Transaction,
   { owner_id, automation_id }: StoredRecord,

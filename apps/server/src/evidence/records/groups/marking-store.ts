@@ -5,30 +5,30 @@ import { type Claim, enqueue, renewClaim } from '../../../storage/db/work-queue.
 import type { StoredRecord } from '../stored-record.ts';
 import type { StoredGroup } from './membership-store.ts';
 
-/** Kind of the work: records are marked, or pending again, after the change of their group is stored. */
+/** Work kind that marks records, or makes them pending again, after the change of their group is stored. */
 export const markRecords = 'mark records of groups';
 
-/** Enqueues a move whose records are to be marked, or to be pending again. */
+/** Enqueues a move whose records are to be marked or made pending again. */
 export const enqueueMarking = (
   transaction: Transaction,
   { owner_id: lane }: StoredGroup,
   moveId: string,
 ): Promise<void> => enqueue(transaction, markRecords, [{ key: moveId, lane }]);
 
-/** A transaction of this length is not noticed by others. */
+/** Maximum number of records per transaction, few enough not to delay others noticeably. */
 const recordsPerTransaction = 100;
 const pending: RecordStatus = 'pending';
 
 interface Step {
   readonly changed: readonly StoredRecord[];
-  /** Whether all is done, or the claim is lost. */
+  /** Whether all records are done, or the claim was lost. */
   readonly isLast: boolean;
 }
 
-/** The records that a change of their group marks, or makes pending again. */
+/** Creates the store that marks the records of a changed group, or makes them pending again. */
 export function createMarkingStore(db: Db) {
   return {
-    /** Changes some of the records of a move, and extends the claim. */
+    /** Changes a batch of the records of a move, and renews the claim. */
     async step(moveId: string, claim: Claim, until: EpochMs): Promise<Step> {
       let step: Step = { changed: [], isLast: true };
       await renewClaim(db, claim, until, async (transaction) => {
@@ -40,7 +40,9 @@ export function createMarkingStore(db: Db) {
   };
 }
 
-/** The claim keeps other steps away. An undo between two of them turns the direction. */
+/**
+ * Changes a batch of records. The claim excludes concurrent steps. An undo between two steps reverses the direction.
+ */
 async function changeSome(transaction: Transaction, moveId: string): Promise<Step> {
   const move = await transaction
     .selectFrom('group_move')
@@ -67,7 +69,10 @@ async function changeSome(transaction: Transaction, moveId: string): Promise<Ste
   return { changed, isLast: rows.length < recordsPerTransaction };
 }
 
-/** Undefined: the record is gone, or somebody has marked it otherwise. */
+/**
+ * Changes the status of a record. Returns undefined when the record was deleted, or a user has since changed its
+ * status.
+ */
 const changeStatus = (
   transaction: Transaction,
   id: string,
@@ -81,7 +86,7 @@ const changeStatus = (
     .returningAll()
     .executeTakeFirst();
 
-/** Notes records that the mark has changed. Its undo leaves all others alone. */
+/** Stores which records the mark has changed. Its undo leaves all others unchanged. */
 async function noteDone(
   transaction: Transaction,
   { moveId, id, isKept }: { moveId: string; id: string; isKept: boolean },

@@ -6,7 +6,7 @@ import type { Row } from '../../../storage/db/tables/tables.ts';
 export type StoredGroup = Row<'record_group'>;
 export type GroupMember = Row<'group_member'>;
 
-/** Takes a record that is deleted out of its group, which stays when it was the last one. */
+/** Removes a deleted record from its group. The group stays, even without records. */
 export async function leaveGroup(transaction: Transaction, recordId: string): Promise<void> {
   const member = await transaction
     .deleteFrom('group_member')
@@ -32,7 +32,7 @@ export async function hasPhone(
   return (await ofPhone.limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Counts the members of a group anew, after many have come or gone. */
+/** Recounts the records and phones of a group after a bulk change. */
 export async function countMembers(transaction: Transaction, groupId: string): Promise<void> {
   const of = (what: string) =>
     sql<number>`(select ${sql.raw(what)} from group_member where group_id = ${groupId})`;

@@ -19,9 +19,9 @@ export interface Maker {
 /** State of groups and prints before a change. */
 export interface Before {
   groups: StoredGroup[];
-  /** Prints that were moved, by the group that they came from. */
+  /** Keys of the moved prints, by the group that they came from. */
   prints: Record<string, string[]>;
-  /** The group that a split has made. */
+  /** ID of the group that a split has created; null for other moves. */
   created: string | null;
 }
 
@@ -48,7 +48,7 @@ export async function insertMove(transaction: Transaction, move: StoredMove): Pr
   await transaction.insertInto('group_move').values(move).execute();
 }
 
-/** The column is written by `newMove` alone. */
+/** Reads the state before a move without validation: only `newMove` writes this column. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const readBefore = ({ before }: StoredMove): Before => JSON.parse(before) as Before;
 
@@ -58,7 +58,7 @@ export async function findMove(from: Db, id: string | null): Promise<StoredMove 
   return query.executeTakeFirst();
 }
 
-/** Notes the pending records of this moment: those that join later are not marked with them. */
+/** Stores which records of the group are pending now. Records that join later are not marked with them. */
 export async function notePending(transaction: Transaction, moveId: string, groupId: string): Promise<void> {
   await transaction
     .insertInto('group_move_record')
@@ -83,9 +83,9 @@ export async function notePending(transaction: Transaction, moveId: string, grou
 interface Moving {
   from: string;
   into: string;
-  /** Null: nobody needs to know where they were. */
+  /** Move that stores the previous groups of the records; null when these are not needed. */
   move: string | null;
-  /** Undefined: all of them. */
+  /** Records to move; undefined means all. */
   recordIds?: readonly string[];
 }
 
@@ -130,7 +130,7 @@ export async function moveRecords(
   ).execute();
 }
 
-/** Time of the newest record that a group has now; 0 without any. */
+/** Returns the time of the group's newest record, epoch ms, or 0 when it has no records. */
 export async function findNewestTime(transaction: Transaction, groupId: string): Promise<number> {
   const row = await transaction
     .selectFrom('group_member')
@@ -140,7 +140,7 @@ export async function findNewestTime(transaction: Transaction, groupId: string):
   return typeof row?.id === 'string' ? timeOfUuidV7(row.id) : 0;
 }
 
-/** Puts the records of a move that are still there back where they came from, with the reasons that they had. */
+/** Moves the remaining records of a move back to their previous groups, with their previous reasons. */
 export async function putBack(transaction: Transaction, { id }: StoredMove): Promise<void> {
   await transaction
     .updateTable('group_member')
@@ -156,7 +156,7 @@ export const listPrintKeys = async (transaction: Transaction, groupId: string): 
   return (await query.execute()).map(({ print_key: key }) => key);
 };
 
-/** Prints that no other record of the group has. */
+/** Returns the keys of prints that only these members of the group have. */
 export async function keysOnlyOf(
   transaction: Transaction,
   groupId: string,
@@ -179,8 +179,8 @@ export async function keysOnlyOf(
 }
 
 /**
- * Moves the prints of a split, so that other screens are compared with them. Returns the title that the first one
- * gives.
+ * Moves the prints of a split. Screens become samples that other screens are compared with; crashes do not. Returns the
+ * title that the first screen gives.
  */
 export async function movePrints(
   transaction: Transaction,

@@ -15,10 +15,10 @@ interface Options {
   onJoined: (group: StoredGroup) => void;
 }
 
-/** Maximum number of look-ups per record: its group may be solved in another commit meanwhile. */
+/** Maximum number of commit look-ups per record. Its group may be solved in another commit in the meantime. */
 const maxQuestions = 5;
 
-/** Puts records whose trees are there into groups. */
+/** Groups records whose trees are stored. */
 export class RecordGrouper {
   readonly #options: Options;
 
@@ -26,7 +26,7 @@ export class RecordGrouper {
     this.#options = options;
   }
 
-  /** Groups the record of an item, whose claim it ends. */
+  /** Groups the record of an item and ends its claim. */
   async group(item: WorkItem, claim: Claim): Promise<void> {
     const grouping: Grouping = { ...readFacts(item), record_id: item.key, claim };
     const { store, onJoined, history } = this.#options;

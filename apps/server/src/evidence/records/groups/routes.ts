@@ -25,18 +25,21 @@ interface GroupRoutesOptions {
   history: CommitHistory;
   views: GroupViews;
   changes: GroupChanges;
-  /** Marks the records of a change, as far as it has any. */
+  /** Resolves when the records of a move are marked, or when an attempt has failed. */
   finish: (moveId: string) => Promise<void>;
   findVerdict: (groupId: string) => Promise<GroupVerdict | null>;
   listScreens: (groupId: string) => Promise<string[]>;
-  /** False: the group keeps no screen of this name. */
+  /** Deletes a kept screen. Returns false when the group keeps no screen of this name. */
   deleteScreen: (groupId: string, name: string) => Promise<boolean>;
   clock: Clock;
 }
 
 const maxPhones = 8;
 
-/** `GET /groups` · `GET, PATCH /groups/:id` · `GET /groups/:id/records` · `POST /groups/:id/merge, split, undo` · `DELETE /groups/:id/screens/:name` · `GET /out-of-steps/:id/group` */
+/**
+ * `GET /groups` · `GET, PATCH /groups/:id` · `GET /groups/:id/records` · `POST /groups/:id/merge, split, undo` ·
+ * `DELETE /groups/:id/screens/:name` · `GET /out-of-steps/:id/group`
+ */
 export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions): void {
   const { records, store, changeStore, access, history, views, changes, clock } = options;
 
@@ -171,7 +174,7 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
     if (changed === undefined) throw notFound(params.id);
     if (typeof changed === 'string')
       throw ApiError.of('nothing_to_undo', { group_id: group.id, reason: changed });
-    // A part that a split had made is gone again.
+    // The undo of a split removes the group that the split created.
     const living = changed.groups.filter(({ merged_into: into }) => into === null);
     const { id } = living.find((one) => one.id === group.id) ?? living[0] ?? group;
     return done(id, changed);
@@ -185,7 +188,7 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
   });
 }
 
-/** Statuses that the specification gives to the records of a group. */
+/** Statuses that the specification assigns to the records of a group, by the status of the group. */
 const marks: Record<GroupStatus, Marking['markedAs'] & (string | null)> = {
   open: null,
   solved: 'solved',

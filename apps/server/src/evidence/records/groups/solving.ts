@@ -19,20 +19,20 @@ interface Options {
   clock: Clock;
 }
 
-/** Kind of the work: a group is marked after the commit is stored. */
+/** Work kind that marks a group as solved after the commit is stored. */
 export const markSolved = 'mark solved groups';
 const noted = Compile(
   Type.Object({ group_id: Type.String(), commit_hash: Type.String(), user_id: Type.String() }),
 );
 
 const line = /^Solves:?[ \t]+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[ \t]*$/gim;
-/** Maximum number in all commits of one push together. */
+/** Maximum number of solved groups in all commits of one push together. */
 const maxSolutions = 100;
 
 type AskingUser = Parameters<Solving['find']>[0];
 type CommitMessage = Parameters<Solving['find']>[1][number];
 
-/** Groups that commits solve, and `carryOut`, which marks the groups that a claim is about. */
+/** Finds the groups that commits solve. `carryOut` marks the groups of a claim. */
 export function createSolving({ store, changeStore, access, onMarked, clock }: Options) {
   return {
     async find({ principal, projectId }: AskingUser, commits: readonly CommitMessage[]): Promise<Solution[]> {
@@ -90,15 +90,15 @@ function solutionsIn(commits: readonly CommitMessage[]): Solution[] {
 
 interface AskedProject {
   projectId: string;
-  /** Whose turn it is to use git. */
+  /** User whose turn at git the question uses. */
   ownerId: string;
 }
 
-/** Questions of groups about the commits of projects. */
+/** Answers questions about the commits of projects, for groups. */
 export interface CommitHistory {
-  /** Whether a run of the newer commit has what the older one brought. */
+  /** Whether a run of the newer commit has the changes of the older one. */
   contains(question: AskedProject & { older: string; newer: string }): Promise<boolean>;
-  /** The commit of the project's history that a hash or its beginning names. */
+  /** Finds the commit in the project's history by its hash or the beginning of its hash. */
   find(question: AskedProject & { hash: string }): Promise<string | undefined>;
 }
 
@@ -106,7 +106,7 @@ export const createCommitHistory = (repositories: ProjectRepositories, limits: L
   contains: ({ projectId, ownerId, older, newer }) =>
     limits.turns.git.run(ownerId, () =>
       repositories.read(projectId, async (repository, { head }) => {
-        // A commit that was taken back solves nothing, and of a run that nobody knows nothing is hidden.
+        // A commit that is no longer in the history solves nothing, and a run of an unknown commit must not be hidden.
         if (!(await isAncestor(repository, { older, newer: head }))) return true;
         if ((await repository.findInfo(newer))?.type !== 'commit') return true;
         return isAncestor(repository, { older, newer });

@@ -9,7 +9,7 @@ import { groupRecords } from './enqueue-grouping.ts';
 import { markRecords } from './marking-store.ts';
 import type { GroupMember, StoredGroup } from './membership-store.ts';
 
-/** A record of a group with the screen that has put it there. */
+/** Record of a group with the screen that decided its group. */
 export interface ShownMember {
   member: GroupMember;
   record: StoredRecord;
@@ -30,10 +30,10 @@ export interface GroupFilter {
   limit: number;
 }
 
-/** Newest members of a group that are searched for one of each phone. */
+/** Maximum number of newest members of a group that are searched for one member per phone. */
 const newestMembers = 300;
 const groupsPerStep = 100;
-/** Newest members of a group whose versions and languages are counted. */
+/** Maximum number of newest members of a group whose versions and languages are counted. */
 const countedMembers = 5000;
 /** Maximum number of versions or languages that are listed. */
 const maxCounts = 50;
@@ -42,7 +42,7 @@ const maxMerges = 20;
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
-/** How many of the newest records have each value. */
+/** Counts the newest records of a group by value. */
 const countMembers = (db: Db, groupId: string, column: 'app_version' | 'language') =>
   db
     .selectFrom(
@@ -61,7 +61,7 @@ const countMembers = (db: Db, groupId: string, column: 'app_version' | 'language
     .limit(maxCounts)
     .execute();
 
-/** Groups of records, as they are read. */
+/** Creates the store that reads and deletes groups of records. */
 export function createGroupStore(db: Db) {
   const show = async (members: readonly GroupMember[]): Promise<ShownMember[]> => {
     if (members.length === 0) return [];
@@ -87,7 +87,7 @@ export function createGroupStore(db: Db) {
   };
 
   return {
-    /** The group that has the records of this one now. */
+    /** Finds the group, or the one that has its records after merges. */
     async find(id: string): Promise<StoredGroup | undefined> {
       for (let wanted = id, steps = 0; steps < maxMerges; steps += 1) {
         const query = db.selectFrom('record_group').selectAll().where('id', '=', wanted);
@@ -174,7 +174,7 @@ export function createGroupStore(db: Db) {
     findMember: (recordId: string): Promise<GroupMember | undefined> =>
       db.selectFrom('group_member').selectAll().where('record_id', '=', recordId).executeTakeFirst(),
 
-    /** Whether the tree of the record's last screen is there or to come. */
+    /** Whether the record waits to be grouped: the tree of its last screen is stored or expected. */
     isWaiting: async (recordId: string): Promise<boolean> =>
       (await findWork(db, groupRecords, recordId)) !== undefined,
 
@@ -183,7 +183,10 @@ export function createGroupStore(db: Db) {
       return (await query.executeTakeFirst())?.name ?? '';
     },
 
-    /** Deletes groups of deleted projects, and groups that had no record for long. Returns how many went. */
+    /**
+     * Deletes a batch of groups without records: those of deleted projects, and those last seen before `emptySince`.
+     * Also deletes moves made before `movesBefore` without queued work. Returns the number of deleted groups.
+     */
     deleteSome: (emptySince: number, movesBefore: number): Promise<number> =>
       transact(db, async (transaction) => {
         await transaction
@@ -201,7 +204,7 @@ export function createGroupStore(db: Db) {
         return Number(numDeletedRows);
       }),
 
-    /** Call it after its records are gone. */
+    /** Deletes the groups of a project or an owner. Call it after their records are deleted. */
     deleteOf: async (of: 'project_id' | 'owner_id', id: string): Promise<void> => {
       await db.deleteFrom('record_group').where(of, '=', id).where('records', '=', 0).execute();
     },
@@ -210,7 +213,7 @@ export function createGroupStore(db: Db) {
 
 type Proof = RecordGroup['proved'];
 
-/** Limit that no group reaches: it has fewer screens. */
+/** Maximum number of verdicts per group and replay. No group reaches it, because each has fewer screens. */
 const maxVerdicts = 100;
 
 /** Counts the outcomes of a group's screens in the last replay of saved code. */
@@ -242,7 +245,7 @@ export async function findNewestVerdict(db: Db, groupId: string): Promise<GroupV
   };
 }
 
-/** Whether the commits that solve groups know all of their screens, as far as a replay has said so. */
+/** Maps each solved group to whether its solving commit handles all of its screens, as far as a replay has shown it. */
 export async function mapProofs(db: Db, groups: readonly StoredGroup[]): Promise<Map<string, Proof>> {
   const proofs = new Map<string, Proof>();
   for (const { id, project_id: projectId, solved_commit: commit, status } of groups) {

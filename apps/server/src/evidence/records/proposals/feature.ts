@@ -14,7 +14,7 @@ interface Dependencies {
   projects: Pick<Projects, 'getLaunchable'>;
 }
 
-/** Signs of the screens of groups, and the changes of the code that add them. */
+/** Serves proposals: signs of the screens of groups, and code changes that add them. */
 export function serveProposals(
   { app, confinement, database, limits }: Context,
   { captures, compiler, projects }: Dependencies,

@@ -31,7 +31,7 @@ const find = (
 
 type Node = Record<string, unknown>;
 
-/** A screen whose nodes are Android's texts, unless they say otherwise. */
+/** Creates a screen whose nodes are Android text views unless they specify otherwise. */
 const screen = (nodes: readonly Node[], packageName = 'com.example.shop'): Uint8Array => {
   const bounds = [0, 0, 100, 100];
   const children = nodes.map((node) => ({ className: 'android.widget.TextView', bounds, ...node }));
@@ -145,12 +145,12 @@ it('trees that are hostile or broken are left out, and the next question is answ
   expect(signs[0]?.conditions).toEqual([{ by: 'id', id: 'pay' }]);
 });
 
-/** Screens in one language: of both versions of the app in three sizes, each with three sets of data. */
+/** Number of screens per language: both versions of the app in three sizes, each with three sets of data. */
 const ofLanguage = 18;
-/** A group has met the first version only, with one set of data. */
+/** Whether the group keeps the screen: it has seen only the first version of the app, with one set of data. */
 const isKept = (place: number): boolean => place % ofLanguage < ofLanguage / 2 && place % 3 === 0;
 
-/** Measures how the sign of each group's kept screens holds on all other screens of the group. */
+/** Measures how well the sign of each group's kept screens holds on all other screens of the group. */
 async function measure(
   screens: readonly LabelledScreen[],
 ): Promise<Record<'groups' | 'found' | 'single' | 'held', number>> {

@@ -21,23 +21,23 @@ export interface FoundSign {
 
 export interface FoundSigns {
   signs: FoundSign[];
-  /** Condition of the button that closes the screen; null: it has none. */
+  /** Condition of the button that closes the screen; null when there is no such button. */
   button: SignCondition | null;
-  /** Screens of the group on which all signs hold. */
+  /** Number of screens of the group on which all signs hold. */
   screens: number;
-  /** Screens on which none of them holds. */
+  /** Number of screens on which none of the signs holds. */
   others: number;
 }
 
 const maxSigns = 5;
 /** Maximum number of conditions that are tried on the other screens. */
 const maxTried = 60;
-/** The position of all screens that were not saved. */
+/** Position that stands for all screens that were not saved. */
 const anyOther = -1;
-/** Maximum number of other screens on which all conditions hold. With more of them no absent IDs are looked for. */
+/** Maximum number of other screens on which all conditions hold. With more of them, no absent IDs are searched for. */
 const maxAlike = 50;
 
-/** Variety of the phones and apps that have met the group, as far as they are known. */
+/** Number of known languages and app versions with which the group was seen. */
 export interface Variety {
   languages: number;
   appVersions: number;
@@ -50,7 +50,9 @@ interface Options {
   others: Batches;
 }
 
-/** Looks for conditions that hold on all of the screens and together on no other one, as the runtime's matcher tells. */
+/**
+ * Finds conditions that hold on all of the screens and together on no other screen, according to the runtime's matcher.
+ */
 export async function findSigns({ variety, reader, screens, others }: Options): Promise<FoundSigns> {
   const { signs, button, prints } = await reader.list(screens, maxTried);
   const readable = screens.filter((_, index) => prints[index] !== null);
@@ -84,7 +86,7 @@ async function keepHeld(
   return signs.filter((_, index) => held.every((screen) => screen?.held.includes(index) === true));
 }
 
-/** Signs with the other screens that they hold on. */
+/** Tries signs on other screens and collects the screens on which each sign holds. */
 class Trial {
   readonly #signs: { sign: PossibleSign; elsewhere: Set<number> }[];
   readonly #prints: ReadonlySet<string>;
@@ -92,7 +94,7 @@ class Trial {
   readonly alike: { tree: Uint8Array; position: number }[] = [];
   count = 0;
 
-  /** `prints`: prints of the group's own screens, which others may have saved, too. */
+  /** Creates a trial. `prints` are those of the group's own screens, which others may have saved, too. */
   constructor(signs: readonly PossibleSign[], prints: ReadonlySet<string>) {
     this.#signs = signs.map((sign) => ({ sign, elsewhere: new Set<number>() }));
     this.#prints = prints;
@@ -114,7 +116,10 @@ class Trial {
     return this.#signs.map(({ sign, elsewhere }) => ({ ...sign, elsewhere }));
   }
 
-  /** Adds conditions that an ID is absent: IDs that all screens have which could not be told apart. */
+  /**
+   * Adds conditions that an ID is absent. The candidates are IDs that all screens have which no condition could
+   * distinguish.
+   */
   async lookBeside(reader: Options['reader'], own: readonly Uint8Array[]): Promise<void> {
     if (this.alike.length > maxAlike) return;
     const { signs } = await reader.list(
@@ -124,8 +129,8 @@ class Trial {
     const absent = await keepHeld(reader, absentSigns(signs), own);
     const alike = new Set(this.alike.map(({ position }) => position));
     const all = Array.from({ length: this.count }, (_, position) => position);
-    // Screens beside these were not asked for such an ID, so none of them counts for the sign. Nor does an absent ID
-    // stand alone: screens that nobody has saved do not have it either.
+    // Other screens were not tested for such an ID, so none of them counts for the sign. An absent ID is no sign by
+    // itself either, because screens that were not saved lack it, too.
     const elsewhere = new Set([anyOther, ...all.filter((position) => !alike.has(position))]);
     for (const sign of absent) this.#signs.push({ sign, elsewhere });
   }
@@ -144,12 +149,12 @@ function foundSign({ parts }: ChosenSign, screens: number, variety: Variety): Fo
   return { conditions, fragile: signFragilities.filter((name) => fragile[name]) };
 }
 
-/** A condition with the other screens on which it holds, by their positions. */
+/** Condition with the positions of the other screens on which it holds. */
 interface TriedSign extends PossibleSign {
   readonly elsewhere: ReadonlySet<number>;
 }
 
-/** Conditions that hold together on no other screen. */
+/** Sign whose conditions hold together on no other screen. */
 interface ChosenSign {
   readonly parts: readonly TriedSign[];
   readonly cost: number;
@@ -157,12 +162,18 @@ interface ChosenSign {
 
 const pairCost = 15;
 const tripleCost = 35;
-/** A common condition alone says too little as soon as the app has a screen that nobody has saved. */
+/**
+ * Extra cost of a sign of common conditions only. It is not specific enough once the app has a screen that was not
+ * saved.
+ */
 const commonAloneCost = 40;
 /** Maximum number of conditions that are combined in threes. */
 const maxInTriples = 30;
 
-/** The cheapest signs of one to three conditions that hold on no other screen. None has a condition that it could do without. */
+/**
+ * Chooses the cheapest signs of one to three conditions that hold on no other screen. No sign has a redundant
+ * condition.
+ */
 function chooseSigns(tried: readonly TriedSign[], maxCount: number): ChosenSign[] {
   const alone = tried.filter(({ elsewhere }) => elsewhere.size === 0);
   const rest = tried.filter(({ elsewhere }) => elsewhere.size > 0);
@@ -183,7 +194,7 @@ function costOf(parts: readonly TriedSign[]): number {
   return sum + extra + (parts.every(({ isCommon }) => isCommon) ? commonAloneCost : 0);
 }
 
-/** Pairs that do hold together on another screen. */
+/** Returns the pairs that hold together on another screen. */
 const pairsOf = (signs: readonly TriedSign[]): TriedSign[][] =>
   signs.flatMap((one, index) =>
     signs
@@ -192,7 +203,7 @@ const pairsOf = (signs: readonly TriedSign[]): TriedSign[][] =>
       .map((other) => [one, other]),
   );
 
-/** Each begun combination with one more condition behind its last one, as far as that separates. */
+/** Extends each combination by one later condition, provided that they hold together on no other screen. */
 function combine(signs: readonly TriedSign[], begun: readonly (readonly TriedSign[])[]): TriedSign[][] {
   const place = new Map(signs.map((sign, index) => [sign, index]));
   return begun.flatMap((parts) => {
@@ -210,7 +221,7 @@ function combine(signs: readonly TriedSign[], begun: readonly (readonly TriedSig
 const shared = (screens: ReadonlySet<number>, others: readonly TriedSign[]): number[] =>
   [...screens].filter((screen) => others.every(({ elsewhere }) => elsewhere.has(screen)));
 
-/** Whether no two of three conditions would do. */
+/** Whether all conditions are needed: no two of three are enough. */
 const needsAll = (parts: readonly TriedSign[], added: TriedSign): boolean =>
   parts.length < 2 || parts.every((part) => shared(part.elsewhere, [added]).length > 0);
 
@@ -218,10 +229,10 @@ const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
 /** Budget for up to 50 trees. */
 const budget = { processorMs: 10_000 };
 
-/** A screen that was tried; null: its tree can't be read. */
+/** Result for a tried screen; null when its tree cannot be read. */
 type TriedScreen = { readonly print: string; readonly held: readonly number[] } | null;
 
-/** Looks for signs on saved screens in a confined process. */
+/** Finds signs on saved screens in a confined process. */
 export class SignReader {
   readonly #process: OnDemandProcess<ToProcess, FromProcess>;
 
@@ -244,7 +255,10 @@ export class SignReader {
     return reply?.kind === 'tested' ? reply.screens : trees.map(() => null);
   }
 
-  /** Undefined: a screen has broken the process. Rejects with `ConfinedProcessEnded` when none could be started. */
+  /**
+   * Asks the process. Returns undefined when a screen has broken it. Rejects with `ConfinedProcessEnded` when no
+   * process could be started.
+   */
   async #ask(question: ToProcess): Promise<FromProcess | undefined> {
     try {
       return await this.#process.ask(question, budget);

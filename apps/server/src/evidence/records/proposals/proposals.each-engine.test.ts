@@ -41,7 +41,7 @@ async function propose(id: string, body: object = {}): Promise<Proposal> {
   return reply.body;
 }
 
-/** A screen with a few IDs and texts more. */
+/** Returns the screen with additional nodes. */
 function withNodes(tree: ScreenTree, nodes: readonly Partial<UiNode>[]): ScreenTree {
   const added = nodes.map((node) => ({ ...tree.root, text: null, viewId: null, children: [], ...node }));
   return { ...tree, root: { ...tree.root, children: [...tree.root.children, ...added] } };
@@ -115,7 +115,7 @@ describe('a fix is proposed', () => {
 describe('no fix is proposed', () => {
   it('for a screen that looks like one that is recognised', async () => {
     await scene.save('main.ts', code);
-    // Numbers are all that differs.
+    // Numbers alone differ.
     const group = await scene.meet(withNodes(madeScreen(3), [idNode('item'), { text: '12' }]), {
       Cart: withNodes(madeScreen(3), [
         idNode('item'),
@@ -149,7 +149,7 @@ describe('no fix is proposed', () => {
   });
 });
 
-/** Calls a tool in the protocol of coding agents. Returns its answer. */
+/** Calls an MCP tool. Returns its answer. */
 async function callTool(name: string, args: object): Promise<string> {
   const { text } = await server.api('POST', '/mcp', {
     headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' },

@@ -120,7 +120,10 @@ async function withFixes(
 
 const maxWords = 5;
 
-/** `Enjoying this app?` → `EnjoyingThisApp`. A title in other letters gives no name. */
+/**
+ * Derives a state name from a title: `Enjoying this app?` → `EnjoyingThisApp`. A title in another script gives
+ * `NewScreen`.
+ */
 function stateNameOf(title: string): string {
   const words =
     title
@@ -141,7 +144,7 @@ interface Snippet {
   button: SignCondition | null;
 }
 
-/** For code in which no place was found. */
+/** Writes a snippet for code in which no place for the fix was found. */
 function writeSnippet({ state, kind, conditions, button }: Snippet): string {
   const sign = writeSign(conditions);
   if (kind === 'state')

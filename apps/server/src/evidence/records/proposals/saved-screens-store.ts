@@ -4,7 +4,7 @@ import type { Db } from '../../../storage/db/database.ts';
 import { listGoldenPaths, readGoldenFile, type SavedFiles } from '../../../code/projects/project-files.ts';
 import { createKeptScreens, type KeptScreens } from '../groups/prints/kept-screens.ts';
 
-/** Trees of screens on which signs are tried, some at a time. */
+/** Batches of the trees of screens on which signs are tried. */
 export type Batches = AsyncGenerator<Uint8Array[]>;
 
 interface Group {
@@ -14,9 +14,9 @@ interface Group {
 }
 
 export interface SavedScreens {
-  /** Kept screens of the group itself. */
+  /** Reads the kept screens of the group itself. */
   ofGroup(group: Group): Promise<Uint8Array[]>;
-  /** Kept screens of other groups, golden screens of other states, and recognised screens of records. */
+  /** Reads kept screens of other groups, golden screens of other states, and recognised screens of records. */
   ofOthers(group: Group, golden: { files: SavedFiles | undefined; state: string }): Batches;
 }
 
@@ -73,7 +73,7 @@ async function* goldenOfOthers({
   if (files === undefined) return;
   for (const path of await listGoldenPaths(files, maxGolden)) {
     const golden = await readGoldenFile(files, path);
-    // A golden screen of that state is what the sign is for.
+    // The sign is meant to hold on golden screens of that state.
     if (!('problem' in golden) && golden.expect.state !== state)
       yield Buffer.from(JSON.stringify(golden.tree));
   }
@@ -114,7 +114,7 @@ interface RecognisedScreen {
 const newestRecords = 100;
 const maxOfState = 5;
 
-/** Screens with a tree that the automation has recognised in its newest records: some of each state. */
+/** Lists screens with a tree that the automation has recognised in its newest records, some of each state. */
 async function listRecognised(
   db: Db,
   { ownerId, automationId }: { ownerId: string; automationId: string },

@@ -1,8 +1,8 @@
 const protectedMonths = 2;
 
 /**
- * Time at which a saved record of this time loses its protection, epoch ms: two calendar months later, UTC. When the
- * month has no such day, its last one counts: 31 December → 28 (or 29) February.
+ * Returns the time (epoch ms) at which a saved record loses its protection: two calendar months after `addedAt`, UTC.
+ * When that month lacks the day, its last day counts: 31 December → 28 (or 29) February.
  */
 export function protectionEnd(addedAt: number): number {
   const end = new Date(addedAt);

@@ -7,13 +7,13 @@ interface Options {
   store: RetentionStore;
   clock: Clock;
   limits: RetentionLimits;
-  /** Told how many records were deleted; their captures are still there. */
+  /** Called with the number of deleted records, whose captures still exist. */
   onDeleted: (count: number) => void;
 }
 
 const recordsPerStep = 100;
 
-/** Deletes records whose time has come, beyond what each new one pushes out at once. */
+/** Deletes expired records, in addition to those that each new record displaces at once. */
 export class RecordRetention {
   readonly #options: Options;
 
@@ -26,17 +26,17 @@ export class RecordRetention {
     await this.#deleteLost();
     for (let after: string | undefined = ''; after !== undefined;) {
       after = await this.#step(after);
-      // The database answers without a turn of the event loop.
+      // A database call may complete without yielding to the event loop.
       await nextTurn();
     }
   }
 
-  /** Deletes all records of a project. Call it after the project is gone. */
+  /** Deletes all records of a project. Call it after the project is deleted. */
   deleteProject(projectId: string): Promise<void> {
     return this.#deleteAll('project_id', projectId);
   }
 
-  /** Deletes what a user who goes has left: records of direct code. */
+  /** Deletes the records of direct code that a deleted user leaves behind. */
   deleteOwner(userId: string): Promise<void> {
     return this.#deleteAll('owner_id', userId);
   }
@@ -50,7 +50,10 @@ export class RecordRetention {
     }
   }
 
-  /** Deletes records of no project. A crash leaves them, or a record that came while its project was deleted. */
+  /**
+   * Deletes records of deleted projects. Such records remain after a crash, or arrive while their project is being
+   * deleted.
+   */
   async #deleteLost(): Promise<void> {
     const projectId = await this.#options.store.findLostProject();
     if (projectId === undefined) return;
@@ -58,7 +61,9 @@ export class RecordRetention {
     await this.#deleteLost();
   }
 
-  /** Trims the groups of some saved records. Returns the last one's ID, undefined after the last. */
+  /**
+   * Trims the groups of a batch of saved records. Returns the ID of the last record, or undefined after the last batch.
+   */
   async #step(after: string): Promise<string | undefined> {
     const { store, clock, limits } = this.#options;
     const saved = await store.listSaved(after, recordsPerStep);

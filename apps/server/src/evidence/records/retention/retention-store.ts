@@ -9,18 +9,18 @@ import { leaveGroup } from '../groups/membership-store.ts';
 import { protectionEnd } from './protection-end.ts';
 
 export interface RetentionLimits {
-  /** Debug records that an automation keeps for each tag. */
+  /** Maximum number of debug records per automation and tag. */
   debugPerTag: number;
-  /** Records of all other types together that an automation keeps. */
+  /** Maximum number of records of all other types together, per automation. */
   others: number;
 }
 
-/** One group of records that are kept by one limit. */
+/** Group of records that share one limit. */
 type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
 /**
- * Locks the records of an automation against others that come, go or change their groups: a retention limit and the counts
- * of groups are read and then acted upon. A record that only changes needs no more than the lock of its row.
+ * Locks the records of an automation against insertion, deletion and moves between groups, because retention limits and
+ * group counts are read and then acted upon. A change of a single record needs only the lock of its row.
  */
 export const lockRecordsOf = (
   transaction: Transaction,
@@ -34,12 +34,17 @@ async function removeRecord(transaction: Transaction, record: StoredRecord): Pro
   await enqueue(transaction, 'delete captures', [{ key: record.id }]);
 }
 
-/** Two months are never shorter: a younger saved record is protected for sure. */
+/** Minimum length of two calendar months, ms. A younger saved record is always protected. */
 const minProtectionMs = 59 * dayMs;
-/** More go with the next call: a transaction of this length is not noticed by others. */
+/**
+ * Maximum number of deletions per transaction, few enough not to delay others noticeably. The next call deletes more.
+ */
 const deletionsPerTransaction = 100;
 
-/** Locks some of the records of a group that are beyond its limit and not protected, oldest first: one that is being saved stays. */
+/**
+ * Locks a batch of records that exceed the limit of their group and are not protected, oldest first. A record that is
+ * being saved stays.
+ */
 async function takeDoomed(
   transaction: Db,
   group: RetentionGroup,
@@ -68,7 +73,10 @@ export interface RetentionOptions {
   nowMs: number;
 }
 
-/** Deletes records of a group beyond its limit, oldest first, unless they are protected. Returns how many went. */
+/**
+ * Deletes a batch of records that exceed the limit of their group and are not protected, oldest first. Returns their
+ * number.
+ */
 export async function trimGroup(
   transaction: Transaction,
   group: RetentionGroup,
@@ -82,7 +90,7 @@ export async function trimGroup(
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
-/** Finds the records that may go, and deletes them. */
+/** Creates the store that finds and deletes expired records. */
 export function createRetentionStore(db: Db) {
   return {
     trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>
@@ -91,7 +99,7 @@ export function createRetentionStore(db: Db) {
         return trimGroup(transaction, group, retention);
       }),
 
-    /** Saved records after one of them, oldest first. */
+    /** Lists saved records after an ID, oldest first. */
     listSaved: (afterId: string, limit: number): Promise<StoredRecord[]> =>
       db
         .selectFrom('record')
@@ -102,7 +110,10 @@ export function createRetentionStore(db: Db) {
         .limit(limit)
         .execute(),
 
-    /** Deletes a record, saved or not, and the copies of its screens. Undefined: it is gone already. */
+    /**
+     * Deletes a record, saved or not, and the kept copies of its screens. Returns undefined when the record is already
+     * deleted.
+     */
     deleteOne: (id: string): Promise<StoredRecord | undefined> =>
       change(db, async (transaction) => {
         const found = transaction.selectFrom('record').selectAll().where('id', '=', id);
@@ -117,8 +128,8 @@ export function createRetentionStore(db: Db) {
       }),
 
     /**
-     * Deletes up to `limit` records of one automation of a project or an owner, saved or not. Returns how many went;
-     * undefined: there were none.
+     * Deletes up to `limit` records of one automation of a project or an owner, saved or not. Returns the number of
+     * deleted records, or undefined when there were none.
      */
     deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number | undefined> =>
       transact(db, async (transaction) => {
@@ -134,7 +145,7 @@ export function createRetentionStore(db: Db) {
         return records.length;
       }),
 
-    /** A project that is gone and still has records. Jumps from project to project through the index. */
+    /** Finds a deleted project that still has records. Skips from project to project through the index. */
     async findLostProject(): Promise<string | undefined> {
       const next = (after: RawBuilder<unknown>) => sql`(
         select project_id from record where project_id > ${after} order by project_id limit 1)`;

@@ -22,7 +22,7 @@ async function startAll(settings: Record<string, string> = {}) {
   return { server, host, deviceId, ...(await server.startRun(host, deviceId)) };
 }
 
-/** Tells of so many records at once, the oldest first. */
+/** Reports `count` records at once, oldest first. */
 async function addMany(host: TestHost, count: number, report: () => RecordReport): Promise<string[]> {
   const reports = Array.from({ length: count }, report);
   await Promise.all(reports.map((one) => sendReport(host, one)));
@@ -122,7 +122,7 @@ describe('a saved record', () => {
     expect(await totalOf(server, {})).toBe(4);
     await save(server, first, false);
     expect(await exists(server, first)).toBe(false);
-    // Unsaved within the limit: it stays.
+    // An unsaved record within the limit stays.
     await save(server, third, false);
     expect(await exists(server, third)).toBe(true);
   });
@@ -137,7 +137,7 @@ describe('a saved record', () => {
     const end = new Date(added);
     end.setUTCMonth(end.getUTCMonth() + 2);
     server.clock.advance(end.getTime() - 1000 - server.clock.now());
-    // Its run is long over by then, but still known.
+    // Its run ended long ago, but is still known.
     await addMany(host, 1, report);
     expect(await exists(server, saved)).toBe(true);
     server.clock.advance(end.getTime() + 1000 - server.clock.now());

@@ -10,10 +10,11 @@ import type { ScreenPrint } from './screen-print.ts';
 import { type KeptSample, findSuperfluous } from './superfluous-prints.ts';
 
 /**
- * Maximum number of samples per group: prints that others are compared with, and whose screens are kept for replays.
+ * Maximum number of samples per group. Samples are the prints that others are compared with and whose screens are kept
+ * for replays.
  */
 const maxSamples = 8;
-/** Maximum number of prints per group. Further screens are found by likeness. */
+/** Maximum number of prints per group. Further screens are matched by likeness. */
 const maxPrints = 24;
 
 interface NewPrint {
@@ -24,17 +25,17 @@ interface NewPrint {
   language: string | null;
   appVersion: string | null;
   addedAt: number;
-  /** The key of a crash: its screen is compared with nothing, and not kept. */
+  /** Key of a crash, whose screen is neither compared nor kept; undefined for other records. */
   crashKey: string | undefined;
   screen: Pick<Row<'group_screen'>, 'record_id' | 'next_stage' | 'screen_state'>;
 }
 
 interface Candidate extends KeptSample {
-  /** Undefined: the new one. */
+  /** Key of a stored print; undefined for the new print. */
   printKey: string | undefined;
 }
 
-/** Adds a print that the group does not have. When the group is full, another one goes, or this one is not kept. */
+/** Adds a print that is new to the group. In a full group, it replaces another print or is not stored. */
 export async function addPrint(transaction: Transaction, added: NewPrint): Promise<void> {
   const { group, json, language, appVersion, addedAt, crashKey } = added;
   const { owner_id, automation_id, id: group_id } = group;
@@ -120,12 +121,14 @@ async function deletePrint(
     .execute();
 }
 
-/** Groups of the app that a new print is compared with: those that were seen last. */
+/** Maximum number of the app's groups that a new print is compared with: those seen last. */
 const maxCompared = 100;
-/** Maximum number of prints of all these groups together. A merged group may have more than its own limit. */
+/** Maximum number of prints of all these groups together. A merged group may exceed its own limit. */
 const maxComparedPrints = 800;
 
-/** Lists the groups that a new print is compared with. Their number is bounded, however many groups there are. */
+/**
+ * Lists the groups that a new print is compared with. Their number is bounded, however many groups the automation has.
+ */
 export async function listCompared(
   transaction: Transaction,
   { owner_id, automation_id }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
@@ -162,9 +165,7 @@ export async function listCompared(
   }));
 }
 
-/**
- * Cache of parsed prints: reading them takes longer than comparing them. A key has one print, whatever group it is in.
- */
+/** Cache of parsed prints, because parsing takes longer than comparing. A key has the same print in all groups. */
 const knownPrints = new LRUCache<string, ScreenPrint>({ max: 2000 });
 
 async function mapPrints(
@@ -193,6 +194,6 @@ async function mapPrints(
   return found;
 }
 
-/** The column is written by `addPrint` alone. */
+/** Parses a print without validation: only `addPrint` writes this column. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 export const readPrint = (json: string): ScreenPrint => printFrom(JSON.parse(json) as PrintJson);

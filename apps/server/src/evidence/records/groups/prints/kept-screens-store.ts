@@ -9,13 +9,13 @@ type KeptScreen = Row<'group_screen'>;
 
 export type KeptScreenOf = Pick<KeptScreen, 'owner_id' | 'automation_id'>;
 
-/** A larger tree is not replayed. */
+/** Maximum size of a kept tree in bytes of JSON. Larger trees are not replayed. */
 const maxTreeBytes = 1024 * 1024;
-/** Maximum number and size of kept screens per automation. */
+/** Maximum number and total compressed size (bytes) of kept screens per automation. */
 const maxScreens = 10_000;
 const maxBytes = 64 * 1024 * 1024;
 
-/** Keeps a copy of a screen, unless it is too large or the automation has too many. */
+/** Keeps a copy of a screen, unless the screen is too large or the automation has reached its limits. */
 export async function keepScreen(
   transaction: Transaction,
   screen: Omit<KeptScreen, 'tree' | 'size_bytes'>,
@@ -41,7 +41,7 @@ export async function keepScreen(
 
 const decompress = promisify(zstdDecompress);
 
-/** The JSON of their trees, by their prints. */
+/** Reads the trees of kept screens as JSON, by print key. */
 export async function readKeptTrees(
   db: Db,
   { owner_id, automation_id }: KeptScreenOf,
@@ -76,11 +76,11 @@ export async function listKeptNames(db: Db, groupId: string): Promise<string[]> 
   return rows.map(({ print_key: name }) => name);
 }
 
-/** Deletes a copy for a user. False: the group has no copy of this print. */
+/** Deletes the kept copy of a screen for a user. Returns false when the group has no copy of this print. */
 export const deleteKeptScreen = (db: Db, groupId: string, printKey: string): Promise<boolean> =>
   change(db, (transaction) => removeKeptScreen(transaction, groupId, printKey));
 
-/** False: the group has no copy of this print. */
+/** Removes the kept copy of a screen. Returns false when the group has no copy of this print. */
 export async function removeKeptScreen(
   transaction: Transaction,
   groupId: string,
@@ -108,7 +108,7 @@ export interface KeptScreenRef extends Pick<KeptScreen, 'print_key' | 'next_stag
   group_id: string;
 }
 
-/** The group, or the one that it was merged into; undefined: the automation has no such group. */
+/** Finds the group, or the one into which it was merged. Returns undefined when the automation has no such group. */
 export async function findLivingGroup(
   db: Db,
   { owner_id, automation_id }: KeptScreenOf,
@@ -127,7 +127,7 @@ export async function findLivingGroup(
   }
 }
 
-/** Wanted screens: those of all groups of the automation, of the open ones, or of one. */
+/** Selection of kept screens: those of all groups of the automation, of its open groups, or of one group. */
 export type KeptScreensWish = 'all' | 'open' | { groupId: string };
 
 export function listKeptScreens(

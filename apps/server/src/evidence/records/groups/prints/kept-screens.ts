@@ -12,12 +12,12 @@ interface Automation {
   automationId: string;
 }
 
-/** Copies of screens of groups, for replays. */
+/** Kept copies of group screens, for replays. */
 export interface KeptScreens {
   list(automation: Automation, wish: KeptScreensWish): Promise<KeptScreenRef[]>;
-  /** The group, or the one that it was merged into; undefined: the automation has no such group. */
+  /** Finds the group, or the one into which it was merged. Returns undefined when the automation has no such group. */
   findGroup(automation: Automation, groupId: string): Promise<string | undefined>;
-  /** The JSON of their trees, by their prints. */
+  /** Reads the trees of kept screens as JSON, by print key. */
   readTrees(automation: Automation, printKeys: readonly string[]): Promise<Map<string, string>>;
 }
 

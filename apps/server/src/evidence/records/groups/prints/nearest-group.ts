@@ -1,6 +1,6 @@
 import type { ScreenPrint } from './screen-print.ts';
 
-/** A screen that a group is known by. */
+/** Screen that represents a group. */
 export interface GroupedScreen {
   print: ScreenPrint;
   /** Language of the phone, for example `de`; null when it is not known. */
@@ -9,11 +9,11 @@ export interface GroupedScreen {
 
 export interface ScreenGroup {
   id: string;
-  /** A few of its screens that differ. */
+  /** Samples of its different screens. */
   screens: readonly GroupedScreen[];
 }
 
-/** Why a screen belongs to a group. */
+/** Reason why a screen belongs to a group. */
 export type JoinReason = { by: 'key' } | { by: 'id'; id: string } | { by: 'likeness'; likeness: number };
 
 export interface Joining {
@@ -21,19 +21,21 @@ export interface Joining {
   reason: JoinReason;
 }
 
-/** IDs of the app tell more than words. */
+/** Minimum likeness of two screens with IDs. It is lower than without IDs, because IDs are more specific than words. */
 const likenessWithIds = 0.55;
 const likenessWithoutIds = 0.65;
 const likenessAcrossLanguages = 0.8;
-/** How far the second group has to be behind, where words can't be compared. */
+/** Minimum lead over the second-best group when words cannot be compared. */
 const aheadAcrossLanguages = 0.1;
-/** An ID that one group alone has, on a screen of another form, is another screen's. */
+/**
+ * Minimum likeness of form for a match by an ID that only one group has. Below it, the ID belongs to another screen.
+ */
 const likenessByOwnId = 0.4;
-/** Minimum number of features: an almost empty screen is like every other almost empty one. */
+/** Minimum number of features, because all nearly empty screens are alike. */
 const minFeatures = 3;
 const manyIds = 4;
 
-/** The group that a screen belongs to; undefined: a new one. */
+/** Finds the group that a screen belongs to. Returns undefined when the screen starts a new group. */
 export function findGroup(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
   const ofApp = groups.filter(({ screens }) => screens[0]?.print.packageName === screen.print.packageName);
   const same = ofApp.find(({ screens }) => screens.some((one) => one.print.key === screen.print.key));
@@ -52,14 +54,17 @@ function byLikeness(screen: GroupedScreen, groups: readonly ScreenGroup[]): Join
   return joining(best.group, screen, likeness);
 }
 
-/** How far two screens of one language are above what they need to be one. */
+/** Returns by how much the likeness of two screens of one language exceeds its threshold. */
 const margin = (one: ScreenPrint, other: ScreenPrint): number =>
   likeness(one, other) - (haveIds(one, other) ? likenessWithIds : likenessWithoutIds);
 
 const haveIds = (one: ScreenPrint, other: ScreenPrint): boolean =>
   one.ids.size >= manyIds && other.ids.size >= manyIds;
 
-/** Likeness of two screens. Without IDs many screens of an app have one form, and words count for more. */
+/**
+ * Returns the likeness of two screens, from 0 to 1. Without IDs, many screens of an app have the same form, so words
+ * count for more.
+ */
 export function likeness(one: ScreenPrint, other: ScreenPrint): number {
   const form = haveIds(one, other) ? 0.5 : 0.3;
   return form * overlap(one.features, other.features) + (1 - form) * overlap(one.words, other.words);
@@ -68,7 +73,7 @@ export function likeness(one: ScreenPrint, other: ScreenPrint): number {
 const likenessOfForm = (one: ScreenPrint, other: ScreenPrint): number =>
   overlap(one.features, other.features);
 
-/** Finds a group by an ID that it alone has and no other group shares: such an ID holds in all languages. */
+/** Finds the only group that has certain IDs of the screen. Such an ID identifies the screen in all languages. */
 function byOwnId(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
   const owned = [...screen.print.ids].map((id) => ({
     id,
@@ -79,7 +84,7 @@ function byOwnId(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining
   );
   const [first] = own;
   if (first === undefined || own.some(({ group }) => group !== first.group)) return undefined;
-  // A screen that is new may have one part of a known one: a counter, a banner.
+  // A new screen may share one part with a known screen, such as a counter or a banner.
   if (own.length <= owned.filter(({ owners }) => owners.length === 0).length) return undefined;
   const form = highest(first.group.screens.map(({ print }) => likenessOfForm(screen.print, print)));
   if (form < likenessByOwnId) return undefined;
@@ -114,7 +119,7 @@ const ranked = (
 ): { group: ScreenGroup; score: number }[] =>
   groups.map((group) => ({ group, score: score(group) })).toSorted((a, b) => b.score - a.score);
 
-/** The weighted index of Jaccard, from 0 to 1. */
+/** Returns the weighted Jaccard index, from 0 to 1. */
 function overlap(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
   let both = 0;
   let all = 0;

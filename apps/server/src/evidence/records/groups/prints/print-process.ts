@@ -13,7 +13,7 @@ import {
 import type { ScreenPrint } from './screen-print.ts';
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
-/** A tree of 16 MB takes less. */
+/** Budget per tree. A tree of 16 MB takes less. */
 const treeBudget = { processorMs: 3000 };
 
 export type PrintReply = { print: ScreenPrint; json: PrintJson } | { problem: string };
@@ -26,7 +26,9 @@ export class PrintReader {
     this.#process = new OnDemandProcess({ confinement, program, maxHeapMb: 256, isReply: isFromProcess });
   }
 
-  /** Rejects with `ConfinedProcessEnded` (`not_started`) when there is no process to be had. */
+  /**
+   * Reads the print of a tree. Rejects with `ConfinedProcessEnded` (`not_started`) when no process could be started.
+   */
   async read(tree: Uint8Array): Promise<PrintReply> {
     try {
       const reply = await this.#process.ask({ tree }, treeBudget);

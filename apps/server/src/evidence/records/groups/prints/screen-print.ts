@@ -1,6 +1,6 @@
 /**
- * The fingerprint of a screen: what stays the same when the same screen is met again on another phone, with other data,
- * and mostly in another version of the app.
+ * Fingerprint of a screen. It stays the same when the screen appears on another phone, with other data, and mostly in
+ * another version of the app.
  */
 import { createHash } from 'node:crypto';
 import { mayBeLossy, toolkitIds } from '@phalanx/automation/screen-signs';
@@ -8,18 +8,18 @@ import type { ScreenTree, UiNode } from '@phalanx/protocol';
 
 export interface ScreenPrint {
   packageName: string;
-  /** Screens of one key are the same. */
+  /** Key of the print. Screens with the same key are the same. */
   key: string;
-  /** Roles, IDs and what is chosen, with their weights. */
+  /** Roles, IDs and selected elements, with their weights. */
   features: ReadonlyMap<string, number>;
   words: ReadonlyMap<string, number>;
-  /** IDs that the app has given, outside of the items of lists. */
+  /** IDs assigned by the app, outside of list items. */
   ids: ReadonlySet<string>;
   isDialog: boolean;
 }
 
 const version = 1;
-/** Limits of a print, because trees come from apps of strangers. */
+/** Limits of a print, because trees come from untrusted apps. */
 const maxNodes = 2000;
 const maxDepth = 400;
 const maxFeatures = 256;
@@ -47,7 +47,7 @@ const foreignParts = /systemui|inputmethod|keyboard/i;
 interface Part {
   role: string;
   id: string | undefined;
-  /** Text that people read. */
+  /** Text that users read. */
   label: string;
   isClickable: boolean;
   isPassword: boolean;
@@ -61,14 +61,14 @@ export function printOf({ root, packageName }: Pick<ScreenTree, 'root' | 'packag
   const outline = top === undefined ? '' : notes.walk(top, '', false);
   const isDialog =
     count <= dialogNodes || ['alertTitle', 'button1', 'parentPanel'].some((id) => notes.seen.has(id));
-  // Without IDs many screens of an app have one form; their words tell them apart.
+  // Without IDs, many screens of an app have the same form, and only their words distinguish them.
   const words = notes.ids.size >= 4 && !isDialog ? [] : [...notes.words.keys()].toSorted();
   const text = JSON.stringify([version, packageName, outline, notes.chosen.toSorted(), words]);
   const key = createHash('sha256').update(text).digest('hex').slice(0, 24);
   return { packageName, key, features: notes.features, words: notes.words, ids: notes.ids, isDialog };
 }
 
-/** The visible parts, without wrappers that makers and sizes of screens add and leave out. */
+/** Reads the visible parts, without wrappers that depend on phone makers and screen sizes. */
 function readParts(root: UiNode, packageName: string): { top: Part | undefined; count: number } {
   let [seen, count] = [0, 0];
   const read = (node: UiNode, depth: number): Part | undefined => {
@@ -109,9 +109,9 @@ function partOf(node: UiNode, children: Part[]): Part {
 }
 
 /**
- * Makes a word of a text. Numbers, addresses and dates differ from phone to phone, and longer texts are content.
- * Phones that are read in another way may tell some texts otherwise, and mark a lost character at the end of one in
- * two ways.
+ * Normalises a text to a word. Numbers, addresses and dates differ between phones, and longer texts are content. Phones
+ * that are read in another way may report some texts differently, and mark a lost character at the end of a text in two
+ * ways.
  */
 function wordOf(text: string): string {
   if (text.length > maxWordLength * 4 || mayBeLossy(text.replaceAll(address, ''))) return '';
@@ -133,7 +133,7 @@ class Notes {
   readonly seen = new Set<string>();
   readonly chosen: string[] = [];
 
-  /** Notes a part and what is in it. Returns its outline, in which neither number nor order of items counts. */
+  /** Adds a part and its descendants. Returns its outline, which ignores the number and the order of items. */
   walk(part: Part, parent: string, isInItem: boolean): string {
     const token = tokenOf(part);
     const weight = isInItem ? itemWeight : 1;
@@ -157,7 +157,7 @@ class Notes {
     if (!isInItem && this.ids.size < maxFeatures) this.ids.add(id);
   }
 
-  /** Notes a word. Text with a number is mostly data, so it weighs less, and within an item it is left out. */
+  /** Adds a word. Text with a number is mostly data: it weighs less, and within an item it is left out. */
   #noteWord({ label, isClickable }: Part, isInItem: boolean): void {
     const isData = label.includes('#');
     if (label === '' || (isInItem && isData)) return;
@@ -165,7 +165,7 @@ class Notes {
     note(this.words, label, isInItem ? itemWeight / 2 : isData ? weight / 4 : weight);
   }
 
-  /** The tab or the entry of a menu that is chosen says where one is. */
+  /** Adds the selected tab or menu entry, which shows where the user is in the app. */
   #noteChosen({ children }: Part): void {
     const [first, ...others] = children.filter(({ isSelected }) => isSelected);
     if (first === undefined || others.length > 0 || children.length < 2) return;
@@ -184,7 +184,7 @@ function note(all: Map<string, number>, name: string, weight: number): void {
 const tokenOf = ({ role, id, isClickable, isPassword }: Part): string =>
   `${role}${id === undefined ? '' : `#${id}`}${isClickable ? '!' : ''}${isPassword ? '*' : ''}`;
 
-/** Neighbours of one form are items, whatever they are in; how many there are is data. */
+/** Finds repeated siblings of the same form. These are items, whatever their parent is. Their number is data. */
 function itemsOf({ role, children }: Part): Set<Part> {
   const forms = Map.groupBy(children, (child) => [tokenOf(child), ...child.children.map(tokenOf)].join());
   const minCount = role === 'List' || role === 'Scroll' ? 2 : 3;

@@ -1,16 +1,16 @@
 import { type GroupedScreen, likeness } from './nearest-group.ts';
 
-/** A screen that a group keeps, or could keep. */
+/** Screen that a group keeps or could keep. */
 export interface KeptSample extends GroupedScreen {
   appVersion: string | null;
-  /** Milliseconds. */
+  /** Time at which the screen was added, epoch ms. */
   addedAt: number;
 }
 
 /**
- * The screen that a group misses least, where it has one too many: the older one of the two that are most alike. Two of
- * one language and one version of the app go before two of one language, and these before any two: what stays has as
- * many languages and versions as there is room for.
+ * Finds the screen that a group with one screen too many can drop: the older one of the two most similar screens. Two
+ * screens of one language and app version are dropped before two of one language, and these before any other two. The
+ * remaining screens have as many languages and versions as possible.
  */
 export function findSuperfluous<Sample extends KeptSample>(samples: readonly Sample[]): Sample | undefined {
   const pairs = samples.flatMap((one, index) =>

@@ -1,4 +1,4 @@
-// A process of its own: a tree is what an app of a stranger shows, and may be of any size and depth.
+// Runs in a process of its own: trees come from untrusted apps and may have any size and depth.
 import { createAndroidNode, type NodeTouch } from '@phalanx/automation/android-node';
 import { testOf } from '@phalanx/automation/screen-sign';
 import { findButton, listSigns, toScreenSign } from '@phalanx/automation/screen-signs';
@@ -7,7 +7,7 @@ import { readTree } from '../../groups/prints/process/read-tree.ts';
 import { printOf } from '../../groups/prints/screen-print.ts';
 import { asSent, type FromProcess, type ToProcess } from './messages.ts';
 
-/** The screen is a saved one. */
+/** Does nothing, because a saved screen has no phone. */
 const nothing = async (): Promise<void> => undefined;
 const noPhone: NodeTouch = {
   tap: nothing,

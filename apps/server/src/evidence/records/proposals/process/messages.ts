@@ -10,7 +10,7 @@ const PossibleSignJson = Type.Object({
   isCommon: Type.Boolean(),
 });
 
-/** The bytes of stored trees. */
+/** Message to the process, with the bytes of stored trees. */
 export type ToProcess =
   | { readonly kind: 'list'; readonly trees: readonly Uint8Array[]; readonly maxCount: number }
   | {
@@ -28,19 +28,19 @@ export const asSent = (condition: SignCondition): SentCondition =>
 const print = Type.String({ minLength: 24, maxLength: 24 });
 
 const FromProcess = Type.Union([
-  /** The first message. */
+  /** First message, sent when the process is ready. */
   Type.Object({ kind: Type.Literal('ready') }),
   /** Conditions that hold on all readable trees. */
   Type.Object({
     kind: Type.Literal('listed'),
     signs: Type.Array(PossibleSignJson),
     button: Type.Union([SignConditionJson, Type.Null()]),
-    /** Print of each tree; null: it can't be read. */
+    /** Print of each tree; null when the tree cannot be read. */
     prints: Type.Array(Type.Union([print, Type.Null()])),
   }),
   Type.Object({
     kind: Type.Literal('tested'),
-    /** Print of each tree with the positions of the conditions that hold on it; null: it can't be read. */
+    /** Print of each tree with the positions of the conditions that hold on it; null when the tree cannot be read. */
     screens: Type.Array(
       Type.Union([Type.Object({ print, held: Type.Array(Type.Integer({ minimum: 0 })) }), Type.Null()]),
     ),

@@ -1,4 +1,4 @@
-// A process of its own: a tree is what an app of a stranger shows, and may be of any size and depth.
+// Runs in a process of its own: trees come from untrusted apps and may have any size and depth.
 import { openServerChannel } from '../../../../../kernel/processes/message-stream.ts';
 import { printOf } from '../screen-print.ts';
 import { jsonOf, type FromProcess, type ToProcess } from './messages.ts';

@@ -4,12 +4,12 @@ import { Compile } from 'typebox/compile';
 import type { ScreenPrint } from '../screen-print.ts';
 
 const maxName = 1000;
-/** A print has at most 256 of each. */
+/** Features or words of a print with their weights, at most 256 of each. */
 const weights = Type.Array(Type.Tuple([Type.String({ maxLength: maxName }), Type.Number()]), {
   maxItems: 256,
 });
 
-/** A print as it is stored. */
+/** Print in its stored form. */
 const PrintJson = Type.Object({
   packageName: Type.String({ maxLength: 255 }),
   key: Type.String({ minLength: 24, maxLength: 24 }),
@@ -20,13 +20,13 @@ const PrintJson = Type.Object({
 });
 export type PrintJson = Static<typeof PrintJson>;
 
-/** The bytes of a stored tree. */
+/** Message to the process: the bytes of a stored tree. */
 export interface ToProcess {
   readonly tree: Uint8Array;
 }
 
 const FromProcess = Type.Union([
-  /** The first message. */
+  /** First message, sent when the process is ready. */
   Type.Object({ kind: Type.Literal('ready') }),
   Type.Object({ kind: Type.Literal('print'), print: PrintJson }),
   Type.Object({ kind: Type.Literal('unreadable'), problem: Type.String() }),

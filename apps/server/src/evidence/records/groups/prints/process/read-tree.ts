@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 
 const text = Type.Union([Type.String(), Type.Null()]);
 
-/** Fields that are read of a node. */
+/** Fields that are read from a node. */
 const Node = Compile(
   Type.Object({
     className: text,
@@ -23,11 +23,14 @@ const Node = Compile(
 );
 const Tree = Compile(Type.Object({ root: Type.Unknown(), packageName: Type.String({ maxLength: 255 }) }));
 
-/** Whether the node and all below it have the form of an app's tree. Throws a `RangeError` when it is too deep. */
+/**
+ * Whether the node and all its descendants have the form of an app's tree. Throws a `RangeError` when the tree is too
+ * deep.
+ */
 const isNode = (value: unknown): value is UiNode =>
   Node.Check(value) && value.children.every((child) => isNode(child));
 
-/** A stored tree, as far as it is read. Throws, or gives undefined, when it has another form. */
+/** Reads the fields of a stored tree that prints use. Throws or returns undefined when the tree has another form. */
 export function readTree(bytes: Uint8Array): { root: UiNode; packageName: string } | undefined {
   const tree: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   if (!Tree.Check(tree) || !isNode(tree.root)) return undefined;
