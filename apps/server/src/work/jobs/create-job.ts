@@ -26,7 +26,7 @@ export interface JobMaker {
   readonly getLaunchable: GetLaunchable;
   readonly clock: Clock;
   readonly limits: Pick<Limits, 'withRoom'>;
-  /** How many tasks of a user may wait. */
+  /** Maximum number of waiting tasks per user. */
   readonly maxTasks: number;
 }
 
@@ -35,19 +35,21 @@ export const scheduleKeyPrefix = 'schedule:';
 
 export interface JobOrigin {
   readonly principal: Principal;
-  /** Null: a schedule makes it, or is the subject of the request. */
+  /** Audit event of the request; null when a schedule makes the job or is the subject of the request. */
   readonly auditEvent: AuditEvent | null;
   readonly scheduleId: string | null;
   /** Ends the turn of the schedule that makes the job. */
   readonly endTurn?: EndTurn;
 }
 
-/** The turn was ended otherwise. Nothing is stored. */
+/** Error when the turn of the schedule has already ended in another way. Nothing is stored. */
 export class TurnGone extends Error {
   override readonly name = 'TurnGone';
 }
 
-/** Stores a job with its tasks; with a key that is used, returns the job that has it. Throws `TurnGone`. */
+/**
+ * Stores a job with its tasks. Idempotent by key: when the key is used, returns the existing job. Throws `TurnGone`.
+ */
 export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrigin): Promise<StoredJob> {
   const body = await withInputs(given);
   const { store, preparation, getLaunchable, maxTasks } = maker;
@@ -78,7 +80,7 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
     if (row === 'too_many_selectors') throw tooManySelectors();
     return row;
   } catch (error) {
-    // Two requests with one key at the same moment: one of them finds the job of the other.
+    // Two concurrent requests used the same key: one of them finds the job of the other.
     const same = isUniqueViolation(error)
       ? await findSame(maker, body, { userId: principal.userId, fingerprint })
       : undefined;
@@ -87,7 +89,7 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   }
 }
 
-/** Ends the turn whose job was there already. */
+/** Ends the turn whose job exists already. */
 async function endedBy(
   store: Pick<JobStore, 'endTurn'>,
   job: StoredJob,
@@ -106,7 +108,7 @@ async function withInputs({ inputs_text: text, ...body }: JobBody): Promise<JobB
   throw ApiError.of('invalid_request', { problem: 'Give inputs or inputs_text, not both' });
 }
 
-/** Throws `invalid_request` or `invalid_selector`. */
+/** Requires either a valid selector or device IDs. Throws `invalid_request` or `invalid_selector`. */
 export function requirePhones(
   labels: PhoneLabels,
   userId: string,
@@ -128,7 +130,9 @@ async function findSame(
   return known;
 }
 
-/** Fingerprint of a request. It is the same for tokens of the same limit, in whatever order the fields come. */
+/**
+ * Returns the digest of a request. It ignores the order of the fields, and is the same for tokens with the same limit.
+ */
 async function fingerprintOf({ inputs = [], ...body }: JobBody, limit: string | null): Promise<string> {
   const sum = createHash('sha256').update(stableJson(body));
   if (limit !== null) sum.update('\n').update(limit);
@@ -168,7 +172,7 @@ const minOf = (...limits: readonly (number | null | undefined)[]): number | null
   return given.length === 0 ? null : Math.min(...given);
 };
 
-/** Number of tasks of a job that may run at a time, as whoever it runs as. */
+/** Returns the maximum number of tasks of a job that may run at once as its principal, or null when it is unlimited. */
 export const atOnceOf = (
   { count, is_distinct }: Pick<StoredJob, 'count' | 'is_distinct'>,
   { phones }: Principal,

@@ -1,20 +1,22 @@
 import type { TaskStore } from './task-store.ts';
 
-/** Time after a task is due again during which the phone on which it failed leaves it to others. */
+/** Time after a task becomes due again during which the phone on which it failed leaves it to others. */
 export const othersFirstMs = 1500;
 const readAtOnce = 100;
-/** Servers that read the same rows seldom choose the same one. */
+/**
+ * Number of due tasks from which one is chosen at random: servers that read the same rows seldom choose the same one.
+ */
 const choice = 16;
 
 type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];
 
 interface TaskBatch {
   rows: Task[];
-  /** IDs of tasks that are under way at this moment. */
+  /** IDs of tasks that are being started. */
   readonly taken: Set<string>;
 }
 
-/** Tasks that are due, read some at a time, each given out once. */
+/** Hands out due tasks. It reads them in batches and hands out each task once. */
 export class DueTasks {
   readonly #store: Pick<TaskStore, 'listDue'>;
   readonly #ofJob = new Map<string, TaskBatch>();
@@ -24,8 +26,8 @@ export class DueTasks {
   }
 
   /**
-   * Takes a due task. Undefined: none is due that is not under way. One that failed on this phone is left to others for
-   * a moment.
+   * Takes a due task. Returns undefined when no task is due that is not already taken. Returns `others first` when the
+   * due tasks failed on this phone and are left to others for a moment.
    */
   async take(jobId: string, now: number, deviceId: string): Promise<Task | 'others first' | undefined> {
     const batch = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
@@ -49,7 +51,7 @@ export class DueTasks {
     return task;
   }
 
-  /** Releases a task that has begun, or has not; `isStale`: the rows have changed since they were read. */
+  /** Releases a task, whether or not it has started. `isStale`: the rows have changed since they were read. */
   release(jobId: string, taskId: string, isStale: boolean): void {
     const batch = this.#ofJob.get(jobId);
     if (batch === undefined) return;

@@ -3,18 +3,24 @@ import { csvLine } from '../../http/requests/replies/csv.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 
 const tasksPerPage = 50;
-/** More of them are one column with JSON: columns times rows must not grow without a bound. */
+/**
+ * Maximum number of columns per object. More fields become one column with JSON, because columns times rows must be
+ * bounded.
+ */
 const maxFields = 200;
 
 const fixed = ['number', 'status', 'device_id', 'run_id', 'attempts', 'error'] as const;
 
-/** The tasks after one, in order; a few at a time, because each may have an input and a result of many kilobytes. */
+/**
+ * Reads the tasks after an ID, in order. Pages are small, because each task may have an input and a result of many
+ * kilobytes.
+ */
 export type ReadTasks = (after: string | undefined, limit: number) => Promise<readonly Task[]>;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Names of the fields that objects have, in the order of their first appearance. */
+/** Collects the field names of objects, in the order of their first appearance. */
 class Fields {
   readonly #names = new Set<string>();
   #hasOther = false;
@@ -40,7 +46,7 @@ class Fields {
   }
 }
 
-/** The inputs of tasks with what became of each: a column for each field of the inputs and the results. */
+/** Exports the inputs and results of tasks as CSV, with a column for each field of them. */
 export async function* resultsAsCsv(read: ReadTasks): AsyncGenerator<string> {
   const [inputs, results] = [new Fields(), new Fields()];
   for await (const { input, result } of eachTask(read)) {

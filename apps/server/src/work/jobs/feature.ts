@@ -32,16 +32,16 @@ interface JobDependencies {
 /** Makes jobs without a request, for example for schedules. */
 export interface Jobs {
   make(body: JobBody, origin: JobOrigin): Promise<{ id: string; view: () => Promise<Job> }>;
-  /** Whether a job of the schedule has not ended. */
+  /** Whether the schedule has an unfinished job. */
   hasOpen(scheduleId: string): Promise<boolean>;
-  /** Principal with the rights that the maker has at this moment. Throws `forbidden`. */
+  /** Returns a principal with the current rights of the maker. Throws `forbidden`. */
   principalOf: TaskStarter['principalOf'];
 }
 
 /** Maximum number of waiting tasks per user. */
 const maxTasks = 200_000;
 
-/** Jobs: runs that wait for phones. */
+/** Serves jobs: runs that wait for phones. */
 export async function serveJobs(
   context: Context,
   { hosts, devices, runs, projects, launching, grants, metrics }: JobDependencies,

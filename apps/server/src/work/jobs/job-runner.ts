@@ -28,20 +28,20 @@ interface Options {
   clock: Clock;
   faults: FaultMonitor;
   /**
-   * Interval of the look for missed events, each of which delays a task by that much at most. A look is a few look-ups
-   * by index, however much waits.
+   * Interval of the check for missed events, which is the maximum delay of a task after one. A check takes a few index
+   * look-ups, however many tasks wait.
    */
   lookEveryMs: number;
 }
 
 interface WantedPhones {
-  /** Null: any. */
+  /** Selector of phones; null selects any phone. */
   readonly selector: string | null;
-  /** The job names phones by their IDs: it takes also those that its user has not accepted. */
+  /** Whether the job names phones by their IDs. Such a job also takes phones that its user has not accepted. */
   readonly isNamed: boolean;
 }
 
-/** Maximum time until a transaction is visible, after the time that it has noted. */
+/** Maximum time between the timestamp that a transaction writes and its commit. */
 const slowestWriteMs = 10_000;
 const maxTimerMs = hourMs;
 const tooLate = {
@@ -50,20 +50,20 @@ const tooLate = {
 } as const;
 
 /**
- * Gives tasks to the phones of this server's hosts. It looks when something happens: a phone is ready, a run has ended,
- * a job is made, a task is due again.
+ * Assigns tasks to the phones of this server's hosts. It reacts to events: a phone is ready, a run has ended, a job is
+ * made, a task is due again.
  */
 export class JobRunner {
   readonly #options: Options;
   readonly #waiting = new WaitingJobs();
   readonly #dueTasks: DueTasks;
   readonly #receivers: SecretReceivers;
-  /** Phones that take a task at this moment, and what it is. */
+  /** Phones that are starting a task, with the user of the task. */
   readonly #taking = new Map<string, { userId: string; started: Promise<void> }>();
   readonly #ended: Batcher<StoredRun>;
   readonly #toServe: Batcher<string>;
   readonly #endLooking: () => Promise<void>;
-  /** The newest time at which tasks began to wait that this server knows of, epoch ms. */
+  /** Latest time, known to this server, at which tasks began to wait, epoch ms. */
   #knownUntil = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -88,19 +88,20 @@ export class JobRunner {
     this.#endLooking = periodically(faults, lookEveryMs, () => this.look());
   }
 
-  /** Reads the jobs that wait, and offers them the phones that are free. */
+  /** Reads the waiting jobs and offers them the free phones. */
   async load(): Promise<void> {
     await this.#take(await this.#options.jobs.listWaiting());
   }
 
-  /** Does the same for jobs whose tasks have begun to wait lately. */
+  /** Reads the jobs whose tasks began to wait recently and offers them the free phones. */
   async catchUp(): Promise<void> {
     const { jobs } = this.#options;
     await this.#take(await jobs.listWaiting(this.#knownUntil - slowestWriteMs));
   }
 
   /**
-   * Adds a job that this server has made. `#knownUntil` stays: an older one, of another server, may not be read yet.
+   * Adds a job that this server has made. `#knownUntil` stays, because an older job of another server may not be read
+   * yet.
    */
   async noteMade(row: StoredJob): Promise<void> {
     if (row.waiting === 0) return;
@@ -116,7 +117,7 @@ export class JobRunner {
     await this.#setTimer();
   }
 
-  /** Offers phones that may be free to the jobs. */
+  /** Offers phones that may be free to the waiting jobs. */
   offer(deviceIds: readonly string[]): void {
     if (this.#waiting.size > 0 && !this.#isClosed) this.#toServe.add(deviceIds);
   }
@@ -125,13 +126,13 @@ export class JobRunner {
     if (this.#waiting.size > 0) this.offer(this.#options.devices.fleet.listHeldIds());
   }
 
-  /** Settles the tasks of runs that have ended, wherever they ran. */
+  /** Settles the tasks of runs that have ended, on whichever server they ran. */
   runsChanged(rows: readonly StoredRun[]): void {
     const ended = rows.filter((row) => row.ended_at !== null);
     if (!this.#isClosed) this.#ended.add(ended);
   }
 
-  /** Goes on after tasks have ended, by their runs or before that. */
+  /** Retries waiting tasks after others were settled, when their runs ended or before that. */
   async noteSettled(settled: Settled): Promise<Settled> {
     const { userIds, isPlaceFree, isAgain } = settled;
     this.#waiting.retryWaiting(userIds);
@@ -140,7 +141,7 @@ export class JobRunner {
     return settled;
   }
 
-  /** Recovers what was missed: runs that nobody settled, times that have come. */
+  /** Recovers missed events: runs that no server has settled, expired waits and due retries. */
   async look(): Promise<void> {
     const { jobs, tasks, clock } = this.#options;
     const unsettled = await tasks.listUnsettled();
@@ -225,7 +226,7 @@ export class JobRunner {
     try {
       return selector === null || selects(labels, readSelector(labels, userId, selector), device);
     } catch (error) {
-      // Its pool is gone.
+      // The pool of the selector was deleted.
       if (error instanceof ApiError) return false;
       throw error;
     }
@@ -241,7 +242,7 @@ export class JobRunner {
     this.#taking.set(device.id, { userId: job.row.user_id, started });
   }
 
-  /** Resolves when the run of a task is stored, or nothing can begin. */
+  /** Starts a task. Resolves when its run is stored, or when no task can start. */
   async #start(job: WaitingJob, device: FleetDevice): Promise<void> {
     const { clock, starter } = this.#options;
     const { row } = job;
@@ -269,7 +270,7 @@ export class JobRunner {
     if (job.left === 0) this.#waiting.remove(job.row.id);
   }
 
-  /** Leaves the job to other phones for a moment. Then a task is tried again on the phone on which it has failed. */
+  /** Leaves the job to other phones for a moment. After that, the phone on which a task has failed may retry it. */
   #leaveToOthers(job: WaitingJob, deviceId: string): void {
     job.leftToOthers.add(deviceId);
     setTimeout(() => {
@@ -279,7 +280,7 @@ export class JobRunner {
   }
 
   async #noteProblem(job: WaitingJob, error: unknown): Promise<void> {
-    // Another server was faster. The next task is tried.
+    // Another server has claimed the task. The next task is tried.
     if (error instanceof TaskNotStartable && error.isTaken) return;
     job.isBlocked = true;
     if (error instanceof TaskNotStartable) return;

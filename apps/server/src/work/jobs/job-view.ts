@@ -23,7 +23,7 @@ const statusOf = (row: StoredJob): JobStatus => {
   return row.failed > 0 ? 'failed' : row.completed > 0 ? 'completed' : 'cancelled';
 };
 
-/** Shows a job with its place and the reason why it waits, which take some look-ups. */
+/** Returns the view of a job with its place in the queue and the reason why it waits. Both take some look-ups. */
 export async function jobView(sources: JobSources, row: StoredJob): Promise<Job> {
   const view = shortView(sources, row);
   if (row.waiting === 0) return view;
@@ -34,7 +34,7 @@ export async function jobView(sources: JobSources, row: StoredJob): Promise<Job>
   };
 }
 
-/** Shows a job as lists have it. */
+/** Returns the view of a job in lists. */
 export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob): Job {
   const { waiting, running, completed, failed, cancelled } = row;
   return {
@@ -62,7 +62,7 @@ export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob
   };
 }
 
-/** The phones that a job names. */
+/** Returns the IDs of the phones that a job names. */
 export function idsOf(json: string | null): string[] {
   const ids: unknown = JSON.parse(json ?? '[]');
   return Array.isArray(ids) ? ids.map(String) : [];

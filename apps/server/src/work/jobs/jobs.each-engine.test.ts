@@ -186,7 +186,7 @@ describe('a job', () => {
     expect(await read(job.id)).toMatchObject({ status: 'failed' });
   });
 
-  // Limited to one server: code that another server has stored is sent again.
+  // Runs with one server only: code that another server has stored is sent again.
   it.runIf(isOneServer)('does not count a run whose host did not get the code', async () => {
     host.launchHabit = 'silent';
     const launched = host.waitFor('launch');
@@ -212,7 +212,7 @@ describe('a job', () => {
     const job = await create({ selector: 'serial=a', retries });
     let last = '';
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      // Its end may be stored a moment before its task is settled.
+      // The end of a run may be stored a moment before its task is settled.
       await expect.poll(async () => (await runsOf(job.id))[0] ?? last, polling).not.toBe(last);
       [last = ''] = await runsOf(job.id);
       await host.end(last, 'failed', { error: { code: 'uncaught_error', message: 'no' } });
@@ -286,7 +286,7 @@ describe('a job', () => {
     const inputs = Array.from({ length: 6 }, (_, at) => ({ row: at }));
     const job = await create({ selector: 'model~pixel', inputs });
     await until(job.id, { running: 3, waiting: 3 });
-    // A run that its host did not have yet would be tried again.
+    // Runs that have not reached their host would be retried.
     const listRuns = async (): Promise<unknown[]> =>
       Promise.all(
         (await runsOf(job.id)).map(async (id) => (await server.api('GET', `/api/v2/runs/${id}`)).body),
@@ -328,7 +328,7 @@ it('phones are shared fairly between users who all have much to do', async () =>
       body: { role: 'shared_editor' },
     });
   }
-  // Until all have their jobs, nothing begins.
+  // No task starts until all users have their jobs.
   const busy = await create({ selector: 'model~pixel', count: 3, priority: 100 });
   await until(busy.id, { completed: 3 });
   host.launchHabit = 'ack';

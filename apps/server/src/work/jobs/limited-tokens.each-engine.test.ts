@@ -34,7 +34,7 @@ afterAll(async () => {
 
 async function label(id: string, team: string): Promise<void> {
   await server.api('PUT', `/api/v2/devices/${id}/labels`, { body: { labels: { team } } });
-  // Each server hears of it within a moment.
+  // Each server receives the change within a moment.
   for (const api of server.apis)
     await expect
       .poll(async () => (await api('GET', `/api/v2/devices/${id}`)).body['device'], polling)

@@ -1,4 +1,4 @@
-/** Jobs and schedules that others than their makers change. */
+/** Jobs and schedules that users other than their makers change. */
 import { type Job, type Schedule, scopes, type Task } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -12,12 +12,12 @@ const maxValueLength = 64 * 1024;
 
 const problem = (text: string): ApiError => ApiError.of('invalid_inputs', { problem: text });
 
-/** NUL, or what a reader puts in the place of bytes that are no UTF-8. */
+/** NUL, or the replacement character that decoders insert for invalid UTF-8. */
 const notText = /[\0\uFFFD]/;
 
 /**
- * Reads a table of text: JSON lines when the first line begins with `{`, else CSV with a line of names. Others have
- * their turn of the event loop meanwhile. Throws `invalid_inputs`.
+ * Reads a table from text: JSON lines when the first line begins with `{`, else CSV with a header row. Yields to the
+ * event loop. Throws `invalid_inputs`.
  */
 export async function readInputs(text: string): Promise<Input[]> {
   const body = text.replace(/^\uFEFF/, '');
@@ -70,7 +70,10 @@ function parseJson(line: string): unknown {
   }
 }
 
-/** RFC 4180, also with another separator: quotes around a value may hold separators, line breaks and doubled quotes. */
+/**
+ * Reads CSV (RFC 4180), also with another separator. Quoted values may contain separators, line breaks and doubled
+ * quotes.
+ */
 async function readCsv(text: string): Promise<Input[]> {
   const inputs: Input[] = [];
   let names: readonly string[] | undefined;
@@ -103,7 +106,7 @@ async function readCsv(text: string): Promise<Input[]> {
   return inputs;
 }
 
-/** Short enough for its rows to be read within a slice of time. */
+/** Maximum size of a chunk, small enough for its rows to be read within a time slice. */
 const maxPartBytes = 4096;
 
 async function* inSlices(text: string): AsyncGenerator<Buffer> {
@@ -130,11 +133,11 @@ function namesOf(row: readonly string[]): readonly string[] {
   return row;
 }
 
-/** Separators between values. The table has the first one that is in the line of names outside of quotes. */
+/** Separators of values. A table uses the first one that its header row has outside of quotes. */
 const separators = [',', ';', '\t'] as const;
 type Separator = (typeof separators)[number];
 
-/** Programs of countries with a decimal comma write semicolons. */
+/** Returns the separator of a table. Programs for locales with a decimal comma write semicolons. */
 function separatorOf(text: string): Separator {
   const end = text.search(/\r?\n/);
   const names = (end === -1 ? text : text.slice(0, end)).replace(/"[^"]*"/g, '');

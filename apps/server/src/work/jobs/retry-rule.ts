@@ -8,5 +8,5 @@ export const readRetries = (json: string): Retries => retries.Parse(JSON.parse(j
 
 const backoff = { firstMs: 2000, factor: 4, maxMs: 10 * minuteMs, jitter: 0.25 };
 
-/** Returns how long a task waits after so many attempts. */
+/** Returns the backoff of a task after `attempts` attempts, ms. */
 export const pauseAfter = (attempts: number, random?: number): number => backoffMs(backoff, attempts, random);

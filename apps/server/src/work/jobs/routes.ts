@@ -18,7 +18,7 @@ interface JobRoutesOptions extends JobSources {
   maker: JobMaker;
   runner: JobRunner;
   projects: ProjectAccess;
-  /** Asks their hosts to end these runs. */
+  /** Asks hosts to stop these runs. */
   stop: (runIds: readonly string[]) => Promise<void>;
 }
 

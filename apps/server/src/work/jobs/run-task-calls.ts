@@ -24,7 +24,7 @@ interface Options {
 
 type CallOf<Name extends RunTaskCall['call']> = Extract<RunTaskCall, { call: Name }>;
 
-/** `POST /hosts/runs/:run_id/tasks`: what the code of a run asks of its job, by its host. */
+/** `POST /hosts/runs/:run_id/tasks`: calls of a run's code to its job, through its host. */
 export function addRunTaskCalls(app: FastifyInstance, options: Options): void {
   const calls = new RunTaskCalls(options);
   addRoute(app, runTaskRoutes.call, async ({ principal, params, body }) => {
@@ -37,7 +37,7 @@ export function addRunTaskCalls(app: FastifyInstance, options: Options): void {
 
 const jobNotFound = (id: string): ApiError => ApiError.of('job_not_found', { job_id: id });
 
-/** Answers calls of runs. A host that has not heard an answer may ask again. */
+/** Answers calls of runs. Calls are idempotent, because a host that received no answer may ask again. */
 class RunTaskCalls {
   readonly #options: Options;
 
@@ -93,7 +93,7 @@ class RunTaskCalls {
     return store.list(run, [taskId]);
   }
 
-  /** The answer to the same call was lost, or it is another one. */
+  /** Answers a repeated submission, whose first answer was lost. Throws `task_ended` for another submission. */
   async #submittedBefore(run: StoredRun, taskId: string, data: string): Promise<TaskOfRun[]> {
     const current = await this.#options.store.findCurrent(run.id);
     if (current?.id === taskId && current.result === data) return [current];

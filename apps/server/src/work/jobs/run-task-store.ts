@@ -34,7 +34,7 @@ export interface AddedTask {
   readonly id: string;
   /** JSON. */
   readonly input: string | null;
-  /** JSON, of a task that is added with its result. */
+  /** JSON of a task that is added with its result. */
   readonly result: string | null;
   readonly status: 'waiting' | 'completed' | 'failed';
 }
@@ -43,8 +43,8 @@ const taskColumns = { id: 'text', place: 'bigint', input: 'text', result: 'text'
 const choice = 16;
 
 /**
- * Whether a run reaches a job of its user and project. Work of a token with limits reaches only what has the same: a
- * task would begin with the rights of its job.
+ * Whether a run may access a job of its user and project. Runs of a limited token may access only jobs with the same
+ * limits, because a task starts with the rights of its job.
  */
 const isReached = (
   { user_id, automation_id }: JobOfRun,
@@ -57,14 +57,14 @@ const isReached = (
 
 export type RunTaskStore = ReturnType<typeof createRunTaskStore>;
 
-/** Tasks as the code of a run asks for them. */
+/** Creates the store of tasks for calls from the code of runs. */
 export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'listDue'>) {
   const findLimits = async (run: JobOfRun): Promise<string | null> => {
     const query = db.selectFrom('launch').select('token_limits').where('id', '=', run.launch);
     return (await query.executeTakeFirst())?.token_limits ?? null;
   };
   return {
-    /** The task that the run has taken last. */
+    /** Finds the task that the run took last. */
     findCurrent: (runId: string): Promise<TaskOfRun | undefined> =>
       db
         .selectFrom('task_attempt')
@@ -76,7 +76,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
         .limit(1)
         .executeTakeFirst(),
 
-    /** Tasks of the run itself, and of jobs that it reaches. */
+    /** Lists tasks of the run itself and of jobs that it may access. */
     async list(run: JobOfRun, ids: readonly string[]): Promise<TaskOfRun[]> {
       const rows = await db
         .selectFrom('task')
@@ -95,7 +95,7 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
       return job !== undefined && isReached(run, await findLimits(run), job) ? job : undefined;
     },
 
-    /** Takes a waiting task for a run that goes on. False: none may begin now. */
+    /** Claims a waiting task for a run that continues. Returns false when no task can start now. */
     async takeNext(run: JobOfRun, job: StoredJob, now: number): Promise<boolean> {
       const due = await tasks.listDue(job.id, now, choice);
       for (const task of due.toSorted(() => Math.random() - 0.5)) {
@@ -104,14 +104,14 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
           return true;
         } catch (error) {
           if (!(error instanceof TaskNotStartable)) throw error;
-          // Another run was faster with this one.
+          // Another run has claimed this task.
           if (!error.isTaken) return false;
         }
       }
       return false;
     },
 
-    /** Notes what the code has found so far. False: the task is not of this run, or has ended. */
+    /** Stores an interim result. Returns false when the task does not belong to this run or has ended. */
     async note(taskId: string, runId: string, data: string): Promise<boolean> {
       const { numUpdatedRows } = await db
         .updateTable('task')
@@ -124,8 +124,8 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
     },
 
     /**
-     * Adds tasks. Those that are there already stay as they are. False: too many of the user would wait, or the job is
-     * cancelled.
+     * Adds tasks. Existing tasks stay unchanged. Returns false when the user would have too many waiting tasks or
+     * selectors, the job would have too many tasks, or the job is cancelled or deleted.
      */
     add: (
       job: StoredJob,
@@ -154,9 +154,9 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
 
 interface AddLimits {
   readonly now: number;
-  /** Tasks of the user that wait. */
+  /** Maximum number of waiting tasks per user. */
   readonly maxWaiting: number;
-  /** Tasks of the job. */
+  /** Maximum number of tasks per job. */
   readonly maxOfJob: number;
 }
 
@@ -174,7 +174,7 @@ async function lastNumber(transaction: Transaction, jobId: string): Promise<numb
   return Number(last?.number ?? 0);
 }
 
-/** Counts the JSON of tasks. */
+/** Returns the size of the JSON of tasks in bytes. */
 export const bytesOf = (added: readonly AddedTask[]): number =>
   added.reduce(
     (sum, { input, result }) => sum + Buffer.byteLength(input ?? '') + Buffer.byteLength(result ?? ''),

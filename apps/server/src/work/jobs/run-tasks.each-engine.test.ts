@@ -56,7 +56,7 @@ const countsOf = async (id: string): Promise<unknown> => {
 
 const seen = new Set<string>();
 
-/** The run that the job has begun, of those that were not asked for before. */
+/** Finds a run that the job has started, of those that were not returned before. */
 async function runOf(id: string): Promise<string> {
   const running = async (): Promise<string | undefined> => {
     const runs = (await tasksOf(id)).filter(({ status }) => status === 'running');

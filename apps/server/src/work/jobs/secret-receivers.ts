@@ -2,16 +2,19 @@ import type { FleetDevice } from '../../fleet/devices/fleet-device.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import type { StoredJob } from './store.ts';
 
-/** A phone is offered to the jobs of several users in one turn, which reads nothing. The launch itself asks anew. */
+/**
+ * Maximum age of the cache. A phone is offered to the jobs of several users in one pass, which reads nothing. The
+ * launch itself checks again.
+ */
 const knownMs = 10_000;
 
-/** Cache of the users whose hosts get the secrets of projects with waiting jobs, some seconds old. */
+/** Cache of the users whose hosts get the secrets of projects with waiting jobs, up to some seconds stale. */
 export class SecretReceivers {
   readonly #grants: Pick<SecretGrants, 'listReceivers'>;
-  /** By project; null: it has no secrets. */
+  /** Receivers by project; null when the project has no secrets. */
   #known = new Map<string, ReadonlySet<string> | null>();
   #readAt = performance.now();
-  /** Projects that were asked for since then. */
+  /** Projects that were requested since `#readAt`. */
   #asked = new Set<string>();
   readonly #missing = new Set<string>();
 
@@ -19,7 +22,10 @@ export class SecretReceivers {
     this.#grants = grants;
   }
 
-  /** Whether the phone's host gets none, or it is not known: `readMissing` reads it. */
+  /**
+   * Whether the phone's host gets no secrets of the project, or this is not cached. `readMissing` reads what is not
+   * cached.
+   */
   areWithheld(
     job: Pick<StoredJob, 'user_id' | 'project_id'>,
     { ownerId }: Pick<FleetDevice, 'ownerId'>,
@@ -33,8 +39,8 @@ export class SecretReceivers {
   }
 
   /**
-   * Reads again what is old. Call it before phones are offered: each phone looks at every job of a project that is not
-   * known.
+   * Refreshes a stale cache. Call it before phones are offered: each phone checks every job of a project that is not
+   * cached.
    */
   async refresh(): Promise<void> {
     if (performance.now() - this.#readAt <= knownMs) return;
@@ -44,7 +50,7 @@ export class SecretReceivers {
     this.#known = await this.#read(asked);
   }
 
-  /** False: there was nothing to be read. */
+  /** Reads the projects that were not cached. Returns false when there were none. */
   async readMissing(): Promise<boolean> {
     const missing = [...this.#missing];
     this.#missing.clear();

@@ -27,19 +27,29 @@ export interface JobFilter extends WorkFilter {
   limit: number;
 }
 
-/** Ends the turn of a schedule in the transaction that stores its job. False: it was ended otherwise. */
+/**
+ * Ends the turn of a schedule in the transaction that stores its job. Returns false when it has already ended in
+ * another way.
+ */
 export type EndTurn = (transaction: Transaction, jobId: string) => Promise<boolean>;
 
-/** SQLite executes a statement on the event loop, and others have their turn between two of them. */
+/**
+ * Maximum number of tasks per statement. SQLite executes a statement on the event loop, so other work runs only between
+ * statements.
+ */
 const tasksPerStatement = 1000;
 const taskColumns = { id: 'text', number: 'bigint', input: 'text' } as const;
 
 export type JobStore = ReturnType<typeof createJobStore>;
 
-/** Jobs and what became of their tasks. */
+/** Creates the store of jobs and the results of their tasks. */
 export function createJobStore(db: Db) {
   return {
-    /** A code: the turn has ended otherwise, or the user would have more than `max` tasks that wait, or too many selectors of them. Throws what `isUniqueViolation` knows for a key that is used. */
+    /**
+     * Stores a job with its tasks. Returns a code when the turn has already ended in another way, when the user would
+     * have more than `max` waiting tasks, or when these would have too many selectors. Throws a unique violation (see
+     * `isUniqueViolation`) for a used key.
+     */
     insert: (
       job: NewJob,
       tasks: readonly NewTask[],
@@ -79,24 +89,24 @@ export function createJobStore(db: Db) {
         .where('dedup_key', '=', key)
         .executeTakeFirst(),
 
-    /** Newest first. */
+    /** Lists jobs, newest first. */
     list: ({ isOpen, limit, ...filter }: JobFilter): Promise<StoredJob[]> => {
       let query = db.selectFrom('job').selectAll().where(isListed(db, filter));
       if (isOpen !== undefined) query = query.where('ended_at', isOpen ? 'is' : 'is not', null);
       return query.orderBy('id', 'desc').limit(limit).execute();
     },
 
-    /** Whether a job of the schedule has not ended. */
+    /** Whether the schedule has an unfinished job. */
     async hasOpen(scheduleId: string): Promise<boolean> {
       const query = db.selectFrom('job').select('id').where('schedule_id', '=', scheduleId);
       return (await query.where('ended_at', 'is', null).limit(1).executeTakeFirst()) !== undefined;
     },
 
-    /** Lists jobs with waiting tasks that were woken at this time or later, by the clock of the database. */
+    /** Lists jobs with waiting tasks that were woken at `since` or later, by the clock of the database. */
     listWaiting: (since = 0): Promise<StoredJob[]> =>
       db.selectFrom('job').selectAll().where('waiting', '>', 0).where('woken_at', '>=', since).execute(),
 
-    /** Counts tasks that have not ended, by status. Jobs have the counts, and few of them are open. */
+    /** Counts unfinished tasks by status. It adds up the counts of jobs, few of which are open. */
     async countTasks(): Promise<ReadonlyMap<string, number>> {
       const { rows } = await sql<{ waiting: number; running: number }>`
         SELECT (SELECT coalesce(sum(waiting), 0) FROM job WHERE waiting > 0) AS waiting,
@@ -104,7 +114,7 @@ export function createJobStore(db: Db) {
       return new Map(Object.entries(rows[0] ?? {}).map(([status, count]) => [status, Number(count)]));
     },
 
-    /** How many tasks of the user begin before those of this job. */
+    /** Counts the user's waiting tasks that start before those of this job. */
     async countBefore({ id, user_id, priority }: StoredJob): Promise<number> {
       const { waiting } = await db
         .selectFrom('job')
@@ -118,7 +128,7 @@ export function createJobStore(db: Db) {
       return Number(waiting);
     },
 
-    /** Lists tasks in the order of the inputs; `after`: the ID of the task before. */
+    /** Lists tasks in the order of the inputs. `after` is the ID of the preceding task. */
     async listTasks(
       jobId: string,
       { status, after, limit }: { status: JobStatus | undefined; after: string | undefined; limit: number },
@@ -142,8 +152,8 @@ export function createJobStore(db: Db) {
     },
 
     /**
-     * Cancels a job: its waiting tasks never begin. Returns the runs that are to be stopped; undefined: the job has
-     * ended.
+     * Cancels a job: its waiting tasks never start. Returns the runs that must be stopped, or undefined when the job
+     * has ended.
      */
     cancel: (id: string, now: number): Promise<string[] | undefined> =>
       change(db, async (transaction) => {
@@ -171,7 +181,7 @@ export function createJobStore(db: Db) {
         return rows.flatMap(({ run_id }) => run_id ?? []);
       }),
 
-    /** Lets failed and cancelled tasks wait again; all that waits begins as its new maker. Throws `budget_spent`. */
+    /** Requeues failed and cancelled tasks. All waiting tasks then start as the new maker. Throws `budget_spent`. */
     resume: (
       { id, user_id: before }: StoredJob,
       maker: KeptToken & Pick<StoredJob, 'user_id' | 'at_once'>,
@@ -209,7 +219,7 @@ export function createJobStore(db: Db) {
           .updateTable('job')
           .set((eb) => ({
             ...maker,
-            // A key is one of its maker's.
+            // A key is unique per maker.
             ...(userId === before ? {} : { dedup_key: null }),
             waiting: eb('waiting', '+', Number(numUpdatedRows)),
             failed: 0,
@@ -234,14 +244,14 @@ export function createJobStore(db: Db) {
         await fail(transaction, job, { ...error, now });
       }),
 
-    /** Fails tasks that have not begun within the time of their job. */
+    /** Fails tasks that have not started within the wait time of their job. */
     expire: (now: number, error: { code: string; message: string }): Promise<void> =>
       change(db, async (transaction) => {
         const due = await transaction
           .selectFrom('job')
           .selectAll()
           .where('waiting', '>', 0)
-          // The index has these rows only.
+          // The partial index covers only these rows.
           .where('wait_until', 'is not', null)
           .where('wait_until', '<=', now)
           .orderBy('id')
@@ -250,7 +260,10 @@ export function createJobStore(db: Db) {
         for (const job of due) await fail(transaction, job, { ...error, now });
       }),
 
-    /** Time at which the next job expires, or the next task is due after `now`; undefined: none. */
+    /**
+     * Returns the time at which the next job expires, or the next task is due after `now`; undefined when there is
+     * none.
+     */
     async findNextDue(now: number): Promise<number | undefined> {
       const limits = db.selectFrom('job').select((eb) => eb.fn.min('wait_until').as('at'));
       const limit = await limits
@@ -260,7 +273,7 @@ export function createJobStore(db: Db) {
       const retries = db.selectFrom('task').select((eb) => eb.fn.min('due_at').as('at'));
       const retry = await retries
         .where('status', '=', 'waiting')
-        // The index has these rows only.
+        // The partial index covers only these rows.
         .where('due_at', '>', sql.lit(0))
         .where('due_at', '>', now)
         .executeTakeFirst();
@@ -270,7 +283,7 @@ export function createJobStore(db: Db) {
       return times.length === 0 ? undefined : Math.min(...times);
     },
 
-    /** False: it has not ended. */
+    /** Deletes a job. Returns false when it has not ended. */
     delete: (id: string): Promise<boolean> =>
       change(db, async (transaction) => {
         const query = transaction.deleteFrom('job').where('id', '=', id).where('ended_at', 'is not', null);

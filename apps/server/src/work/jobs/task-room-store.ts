@@ -1,7 +1,7 @@
 import type { Transaction } from '../../storage/db/database.ts';
 import { roomWithin } from '../../storage/db/quota.ts';
 
-/** Returns how many more tasks of the user may wait, when `max` may of all their jobs. */
+/** Returns how many more tasks of the user may wait, when at most `max` may wait in all their jobs together. */
 export function roomForTasks(transaction: Transaction, userId: string, max: number): Promise<number> {
   return roomWithin(transaction, { kind: 'jobs', owner: userId, max }, async () => {
     const { waiting } = await transaction

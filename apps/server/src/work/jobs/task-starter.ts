@@ -24,7 +24,7 @@ interface Options {
   faults: FaultMonitor;
 }
 
-/** Error codes that keep every task of a job from ever beginning as things are. */
+/** Error codes that currently prevent every task of a job from starting. */
 const finalCodes: ReadonlySet<string> = new Set([
   'project_not_found',
   'compile_failed',
@@ -36,7 +36,7 @@ const finalCodes: ReadonlySet<string> = new Set([
 const object = Compile(JsonObject);
 const parse = (json: string): Static<typeof JsonObject> => object.Parse(JSON.parse(json));
 
-/** Starts the run of a task, with the rights that the maker of its job has at this moment. */
+/** Starts the run of a task with the current rights of the maker of its job. */
 export class TaskStarter {
   readonly #options: Options;
   readonly #beginning = new Set<Promise<void>>();
@@ -48,7 +48,7 @@ export class TaskStarter {
   /** Whether the other tasks of the job would fail for the same reason. */
   isFinal = ({ code }: ApiError): boolean => finalCodes.has(code);
 
-  /** Resolves when its run is stored. Throws `TaskNotStartable`, or what a launch throws. */
+  /** Starts a task. Resolves when its run is stored. Throws `TaskNotStartable` or the errors of a launch. */
   async start(
     job: StoredJob,
     task: Pick<StoredTask, 'id' | 'input' | 'due_at'>,
@@ -73,7 +73,7 @@ export class TaskStarter {
     this.#follow(begun);
   }
 
-  /** Resolves when every run has begun, or was called off. */
+  /** Resolves when every run has started or was cancelled. */
   async close(): Promise<void> {
     await Promise.all(this.#beginning);
   }
@@ -90,7 +90,9 @@ export class TaskStarter {
     this.#beginning.add(followed);
   }
 
-  /** Throws `forbidden` when the user is gone. */
+  /**
+   * Returns a principal with the current rights of the maker. Throws `forbidden` when the user is disabled or deleted.
+   */
   async principalOf(job: Maker): Promise<Principal> {
     const user = await this.#options.findUser(job.user_id);
     if (user === undefined || user.disabled_at !== null)

@@ -10,10 +10,12 @@ import { type Verdict, verdictOf } from '../../runs/runs/run-verdict.ts';
 import { pauseAfter, readRetries } from './retry-rule.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 
-/** Error of a task that can't begin at this moment, where the caller thought it could. */
+/** Error of a task that cannot start now, although its caller assumed that it could. */
 export class TaskNotStartable extends Error {
   override readonly name = 'TaskNotStartable';
-  /** True: another server has begun it; false: there is no place for it, or the phone is not free for it. */
+  /**
+   * Whether another server has started the task. False when there is no place for it, or the phone is not free for it.
+   */
   readonly isTaken: boolean;
 
   constructor(isTaken = false) {
@@ -25,9 +27,9 @@ export class TaskNotStartable extends Error {
 /** Effects of settled runs on their tasks. */
 export interface Settled {
   readonly userIds: ReadonlySet<string>;
-  /** Whether other tasks may begin now, on whatever phone. */
+  /** Whether other tasks may start now, on any phone. */
   readonly isPlaceFree: boolean;
-  /** Whether one waits again. */
+  /** Whether a task waits for a retry. */
   readonly isAgain: boolean;
 }
 
@@ -38,7 +40,7 @@ const maxAtOnce = 500;
 
 export type TaskStore = ReturnType<typeof createTaskStore>;
 
-/** Tasks as they begin and end. */
+/** Creates the store that starts and ends tasks. */
 export function createTaskStore(db: Db, commits: GroupCommit) {
   return {
     listDue: (jobId: string, now: number, limit: number): Promise<WaitingTask[]> =>
@@ -77,14 +79,16 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
           FROM task_attempt WHERE task_id = ${taskId}`.execute(transaction);
       },
 
-    /** Stores what these runs mean for their tasks; those of no task, and those that are settled, mean nothing. */
+    /**
+     * Stores the effects of ended runs on their tasks. Ignores runs without a task and runs that are already settled.
+     */
     settle: (runs: readonly EndedRun[], now: number): Promise<Settled> => commits.write(settleAll(runs, now)),
 
-    /** Stores what the code of a run says of its task, whatever becomes of the run. Undefined: it is too late for that. */
+    /** Stores the verdict of a run's code on its task, however the run ends. Returns undefined when it is too late. */
     submit: (submission: Submission, now: number): Promise<Settled | undefined> =>
       commits.write(submitOne(submission, now)),
 
-    /** Runs that have ended while nobody settled their tasks. */
+    /** Lists ended runs whose tasks no server has settled. */
     listUnsettled: (): Promise<EndedRun[]> =>
       db
         .selectFrom('task')
@@ -104,7 +108,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
   };
 }
 
-/** Takes one of the places that the job, and its key, have. */
+/** Claims one of the concurrent places of the job and of its concurrency key. */
 async function takePlace(transaction: Transaction, job: StoredJob): Promise<void> {
   const { id, user_id, concurrency_key: key, concurrency_most: max } = job;
   const { token_projects, token_phones, token_budget } = job;
@@ -130,7 +134,7 @@ async function takePlace(transaction: Transaction, job: StoredJob): Promise<void
     .set((eb) => ({ waiting: eb('waiting', '-', 1), running: eb('running', '+', 1) }))
     .where('id', '=', id)
     .where('waiting', '>', 0)
-    // Its maker has changed since it was read.
+    // The maker may have changed since the job was read.
     .where('user_id', '=', user_id)
     .where(sql<boolean>`coalesce(token_projects, '') = ${token_projects ?? ''}`)
     .where(sql<boolean>`coalesce(token_phones, '') = ${token_phones ?? ''}`)
@@ -227,7 +231,7 @@ const submittedEnds = {
   },
 } as const;
 
-/** Undefined: the task is not of this run, or has ended. */
+/** Settles the task of a submission. Returns undefined when the task does not belong to this run or has ended. */
 function submitOne({ taskId, runId, status, data }: Submission, now: number): Write<Settled | undefined> {
   return async (transaction) => {
     const task = await transaction
@@ -248,13 +252,13 @@ function submitOne({ taskId, runId, status, data }: Submission, now: number): Wr
 interface TaskEnd {
   readonly runId: string;
   readonly verdict: Verdict;
-  /** Whether the rule of the job is asked. */
+  /** Whether the retry rule of the job applies. */
   readonly mayRetry: boolean;
-  /** Whether the code reached its host. If not, nothing was tried: that is no attempt the rule counts. */
+  /** Whether the code reached its host. If not, nothing was tried, and the retry rule does not count the attempt. */
   readonly hasArrived: boolean;
   readonly code: string | null;
   readonly message: string | null;
-  /** JSON; undefined: what the run has left, or what there was. */
+  /** JSON; undefined keeps the result that the run has left, or else the previous result. */
   readonly result?: string;
 }
 
@@ -272,8 +276,8 @@ function endOf(run: EndedRun): TaskEnd {
 }
 
 /**
- * Counts all runs, also those that did not reach their host: a task that breaks its host must not do so every two
- * seconds.
+ * Counts all runs, including those that did not reach their host: a task that breaks its host must not be retried every
+ * two seconds.
  */
 async function countRuns(transaction: Transaction, taskId: string): Promise<number> {
   const rows = transaction.selectFrom('task_attempt').where('task_id', '=', taskId);
@@ -287,7 +291,7 @@ interface Settling {
   now: number;
 }
 
-/** True: the task waits again. */
+/** Settles a task. Returns true when it waits for a retry. */
 async function settleOne(transaction: Transaction, { task, end, now }: Settling): Promise<boolean> {
   const { runId, verdict, hasArrived, code, message, result } = end;
   const { most, on } = readRetries(task.retries);
@@ -316,7 +320,7 @@ async function settleOne(transaction: Transaction, { task, end, now }: Settling)
     .where('run_id', '=', runId)
     .where('status', '=', 'running')
     .executeTakeFirst();
-  // Another server was faster.
+  // Another server has settled the task.
   if (numUpdatedRows === 0n) return false;
   const attempt = transaction.updateTable('task_attempt').set({ ended_at: now, reason });
   await attempt

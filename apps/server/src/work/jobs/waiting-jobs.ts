@@ -3,33 +3,39 @@ import type { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { StoredJob } from './store.ts';
 import { limitedSelector } from './work-access.ts';
 
-/** A job with waiting tasks, as the choice of the next one needs it. */
+/** Job with waiting tasks, in the form that the choice of the next job needs. */
 export interface WaitingJob {
   readonly row: StoredJob;
-  /** The only phones; undefined: those of the selector. */
+  /** IDs of the only phones for the job; undefined when its selector decides. */
   readonly deviceIds: ReadonlySet<string> | undefined;
-  /** Terms of the job and of the token that made it; null: neither has a selector. */
+  /** Terms of the job and of the token that made it; null when neither has a selector. */
   readonly selector: string | null;
-  /** How many tasks wait, as far as it is known: what other phones take at this moment may be counted, or counted twice. */
+  /** Estimated number of waiting tasks. Tasks that other phones are taking may still be counted, or counted twice. */
   left: number;
   /** Phones that leave its tasks to others for a moment. */
   readonly leftToOthers: Set<string>;
-  /** Nothing of it can begin at this moment; see `WaitingJobs.retryWaiting`. */
+  /** Whether none of its tasks can start now; see `WaitingJobs.retryWaiting`. */
   isBlocked: boolean;
 }
 
-/** Rules that say which jobs a phone takes. */
+/** Rules that decide which jobs a phone takes. */
 interface PhoneRules {
-  /** Asked once for all jobs of a kind. */
+  /** Whether the phone fits the job. Called once for all jobs of a kind. */
   readonly fits: (job: WaitingJob) => boolean;
-  /** Whether its host gets no secrets of the job's project: asked of each job, as jobs of one kind are of several projects. */
+  /**
+   * Whether the phone's host gets no secrets of the job's project. Called for each job, because jobs of one kind belong
+   * to several projects.
+   */
   readonly isWithheld: (job: WaitingJob) => boolean;
 }
 
 interface UsersJobs {
-  /** Jobs that any phone fits in the same way, in the order in which they begin: a phone is looked at once for all of them. */
+  /**
+   * Jobs by kind, in the order in which they start. Any phone fits all jobs of a kind or none, so it is checked once
+   * for all of them.
+   */
   readonly kinds: Map<string, WaitingJob[]>;
-  /** The turn in which a task of the user last began. */
+  /** Turn in which a task of the user last started. */
   servedAt: number;
 }
 
@@ -44,7 +50,7 @@ const order = (one: StoredJob, other: StoredJob): number =>
 const kindOf = ({ selector, token_phones, device_ids, is_exclusive, project_id }: StoredJob): string =>
   JSON.stringify([selector, token_phones, device_ids, is_exclusive === 1 ? null : project_id]);
 
-/** Whether it still runs as the same user, within the same limits. */
+/** Whether both rows run as the same user, within the same limits. */
 const isSameMaker = (one: StoredJob, other: StoredJob): boolean =>
   one.user_id === other.user_id && limitsTextOf(one) === limitsTextOf(other);
 
@@ -58,7 +64,7 @@ export class WaitingJobs {
     return this.#byId.size;
   }
 
-  /** Adds jobs whose tasks wait, as the rows say now. */
+  /** Adds or updates jobs with waiting tasks from their current rows. */
   add(rows: readonly StoredJob[]): void {
     for (const [userId, ofUser] of Map.groupBy(rows, ({ user_id }) => user_id)) {
       const users: UsersJobs = this.#byUser.get(userId) ?? { kinds: new Map(), servedAt: 0 };
@@ -68,7 +74,7 @@ export class WaitingJobs {
     }
   }
 
-  /** Returns its kind when it is not the last of it. */
+  /** Adds a job. Returns its kind when the jobs of that kind must be sorted. */
   #addOne({ kinds }: UsersJobs, row: StoredJob): string | undefined {
     const known = this.#byId.get(row.id);
     if (known !== undefined && !isSameMaker(known.row, row)) {
@@ -88,7 +94,7 @@ export class WaitingJobs {
     return last !== undefined && order(last.row, row) > 0 ? kind : undefined;
   }
 
-  /** Removes a job of which nothing waits any more. */
+  /** Removes a job without waiting tasks. */
   remove(id: string): void {
     const job = this.#byId.get(id);
     if (job === undefined) return;
@@ -100,14 +106,14 @@ export class WaitingJobs {
     if (jobs.length === 0) kinds?.delete(kind);
   }
 
-  /** Wakes jobs of these users, or of all, because something has changed that kept their tasks waiting. */
+  /** Unblocks the jobs of these users, or of all, because a reason for their waiting has changed. */
   retryWaiting(userIds?: Iterable<string>): void {
     for (const userId of userIds ?? this.#byUser.keys())
       for (const jobs of this.#byUser.get(userId)?.kinds.values() ?? [])
         for (const job of jobs) job.isBlocked = false;
   }
 
-  /** Notes the turn of the job's user. */
+  /** Records the turn of the job's user. */
   noteTurn({ row }: WaitingJob): void {
     const users = this.#byUser.get(row.user_id);
     this.#turn += 1;
@@ -115,8 +121,9 @@ export class WaitingJobs {
   }
 
   /**
-   * The first job for a phone. `fits` is asked once for all jobs of a kind, in slices: meanwhile a job may end. The user with the fewest runs is asked first, and of those with the same number, the one
-   * who has waited longest for a turn; a user's own jobs are in the order of priority and age.
+   * Chooses the first job for a phone. Calls `fits` once for all jobs of a kind, and yields after each time slice: a
+   * job may end in the meantime. The user with the fewest runs comes first, and of users with the same number, the one
+   * who has waited longest for a turn. A user's own jobs are ordered by priority and age.
    */
   async choose(
     deviceId: string,
@@ -139,7 +146,7 @@ export class WaitingJobs {
   }
 }
 
-/** The first job of one kind that the phone takes. */
+/** Returns the first startable job of one kind, provided that the phone fits it. */
 function firstOf(
   jobs: readonly WaitingJob[],
   deviceId: string,
@@ -151,7 +158,7 @@ function firstOf(
 
 function waitingJobOf(row: StoredJob): WaitingJob {
   const { device_ids: ids } = row;
-  // The column is written by `createJob` alone.
+  // `createJob` alone writes this column.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const deviceIds = ids === null ? undefined : new Set(JSON.parse(ids) as string[]);
   const selector = limitedSelector(row);

@@ -1,10 +1,13 @@
 import type { Transaction } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 
-/** Each is tried on each phone that becomes free. */
+/**
+ * Maximum number of different selectors of waiting jobs per user. Each selector is tried on each phone that becomes
+ * free.
+ */
 export const maxWaitingSelectors = 200;
 
-/** Whether a job, with its tasks waiting, would be one too many of its user that means other phones by a selector. */
+/** Whether a waiting job would add one selector too many to those of its user. */
 export async function isOneSelectorTooMany(
   transaction: Transaction,
   job: Pick<Row<'job'>, 'user_id' | 'selector' | 'token_phones'>,
@@ -15,7 +18,7 @@ export async function isOneSelectorTooMany(
     .select(['selector', 'token_phones'])
     .where('user_id', '=', job.user_id)
     .where('waiting', '>', 0);
-  // Most jobs have a selector that others have: one row says so.
+  // Most jobs share their selector with others, which one row proves.
   const same = waiting
     .where('selector', 'is not distinct from', job.selector)
     .where('token_phones', 'is not distinct from', job.token_phones);

@@ -7,7 +7,7 @@ import { type KeptToken, keptTokenOf, limitOf, readLimit } from '../../http/requ
 import type { Principal } from '../../http/requests/principal.ts';
 import { type ProjectAccess, readers } from '../../code/projects/project-access.ts';
 
-/** A job, or a schedule. */
+/** Job or schedule. */
 interface Work {
   user_id: string;
   project_id: string;
@@ -18,13 +18,13 @@ interface Asked<Row extends Work> {
   principal: Principal;
   /** Row with the given ID, if there is one. */
   row: Row | undefined;
-  /** Roles beside the maker that may do what is asked; by default all who see the project. */
+  /** Roles that may make the request, in addition to the maker. Default: all users who see the project. */
   roles?: typeof readers | undefined;
   missing: ApiError;
   kind: 'job' | 'schedule';
 }
 
-/** Requires work of the user, or of projects in which they have one of the roles. */
+/** Requires work of the user, or of a project in which they have one of the roles. */
 export async function requireWork<Row extends Work>(
   projects: ProjectAccess,
   { principal, row, roles = readers, missing, kind }: Asked<Row>,
@@ -38,7 +38,7 @@ export async function requireWork<Row extends Work>(
   });
 }
 
-/** Filter of a list, with the same access as above. */
+/** Returns the filter of a list, with the access rules of `requireWork`. */
 export const listedWork = (principal: Principal, query: { automation_id?: string }) => ({
   userId: principal.userId,
   projectIds: principal.projectIds,
@@ -46,14 +46,16 @@ export const listedWork = (principal: Principal, query: { automation_id?: string
   projectId: query.automation_id?.toLowerCase(),
 });
 
-/** Whether the token reaches the row. A token with a phone limit reaches its user's work of the same limit only. */
+/**
+ * Whether the token may access the row. A token with a phone limit may access only its user's work with the same limit.
+ */
 const isWithinLimit = (
   principal: Principal,
   { user_id, token_phones }: { user_id: string; token_phones: string | null },
 ): boolean =>
   principal.phones === null || (user_id === principal.userId && token_phones === limitOf(principal));
 
-/** The terms of the job and of its token's limit; null: any phone. */
+/** Joins the selector of the job and that of its token's limit. Returns null when any phone is allowed. */
 export function limitedSelector({
   selector,
   token_phones,
@@ -65,7 +67,7 @@ export function limitedSelector({
   return terms.length === 0 ? null : terms.join(',');
 }
 
-/** The user that a job or a schedule runs as, and what limits the token that they made or last changed it with. */
+/** User that a job or a schedule runs as, with the limits of the token with which they made or last changed it. */
 export interface Maker extends KeptToken {
   readonly user_id: string;
 }

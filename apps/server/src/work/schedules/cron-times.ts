@@ -1,19 +1,19 @@
 import { Cron } from 'croner';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 
-/** The 29th of February comes on a Monday after up to 40 years. */
+/** Number of future years that are searched. 29 February falls on a Monday after up to 40 years. */
 const futureYears = 50;
-/** Turns that a service has missed are not older. */
+/** Number of past years that are searched. Missed turns are not older. */
 const pastYears = 10;
 
 /**
- * Times of a schedule's turns. Years far away are not searched: times that hardly ever come, or never, would cost as
- * much as those of many schedules.
+ * Computes the times of a schedule's turns. Distant years are not searched: times that occur rarely or never would cost
+ * as much as those of many schedules.
  */
 export class CronTimes {
   readonly #cron: Cron;
 
-  /** Throws `invalid_cron`. */
+  /** Parses a cron expression. Throws `invalid_cron`. */
   constructor(cron: string, timeZone: string) {
     try {
       if (!isKnownZone(timeZone)) throw new Error(`there is no time zone "${timeZone}"`);
@@ -26,12 +26,12 @@ export class CronTimes {
     }
   }
 
-  /** The first time after `after`; undefined: there is none. Epoch ms. */
+  /** Returns the first time after `after`, epoch ms, or undefined when there is none. */
   next(after: number): number | undefined {
     return this.#cron.nextRun(new Date(after))?.getTime();
   }
 
-  /** The last time until `until`. */
+  /** Returns the last time until `until`, epoch ms, or undefined when there is none. */
   last(until: number): number | undefined {
     return this.#cron.previousRuns(1, new Date(until + 1000))[0]?.getTime();
   }
@@ -49,10 +49,10 @@ function isKnownZone(timeZone: string): boolean {
   }
 }
 
-/** Throws when it has not five parts. */
+/** Parses an expression. Throws unless it has five parts. */
 function parse(cron: string, timezone: string): Cron {
   const ofFive = new Cron(cron, { timezone, mode: '5-part', paused: true });
-  // A name for one of a few frequent expressions, such as `@daily`.
+  // An alias of a frequent expression, such as `@daily`.
   if (cron.includes('@')) return ofFive;
   const year = new Date().getFullYear();
   const years = `${year - pastYears}-${year + futureYears}`;

@@ -8,7 +8,7 @@ const textOf = (times: readonly number[]): string[] =>
 const listed = (cron: string, zone: string, from: string, count: number): string[] =>
   textOf(new CronTimes(cron, zone).list(count, utc(from)));
 
-/** Every time from one moment to another, as a service that never stops would have its turns. */
+/** Returns every turn between two times, like a service that never stops. */
 async function played(cron: string, zone: string, from: string, to: string): Promise<string[]> {
   const times = new CronTimes(cron, zone);
   const fired: number[] = [];
@@ -97,7 +97,7 @@ it('a clock that jumps has no turn twice, and those that it leaves out are told 
   const times = new CronTimes('0 * * * *', 'UTC');
   const [fired, missed]: [number[], number[]] = [[], []];
   let planned = utc('2027-01-05T01:00');
-  // Back by two hours, then forth by five.
+  // The clock goes back by two hours, then forward by five.
   for (const at of ['01:00', '01:30', '23:30', '01:10', '02:00', '03:00', '08:05', '09:00']) {
     const now = utc(`2027-01-0${at === '23:30' ? 4 : 5}T${at}`);
     if (planned > now) continue;

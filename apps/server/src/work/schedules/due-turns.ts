@@ -2,21 +2,21 @@ import { minuteMs } from '../../kernel/durations.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { CronTimes } from './cron-times.ts';
 
-/** A turn that comes later than this has been missed. */
+/** Maximum delay of a turn. A turn with a longer delay counts as missed. */
 export const graceMs = 10 * minuteMs;
 /** Maximum number of turns that are counted, because each takes up to a millisecond. */
 const maxCounted = 300;
 
 interface DueTurns {
-  /** The time whose job is to be made; undefined: none. */
+  /** Planned time of the turn whose job is to be made; undefined when there is none. */
   readonly fire: number | undefined;
-  /** How many others have passed, and the first of them. */
+  /** Number of missed turns and the time of the first one; undefined when there are none. */
   readonly missed: { readonly count: number; readonly first: number } | undefined;
-  /** Undefined: there is no further one. */
+  /** Time of the next turn; undefined when there is none. */
   readonly next: number | undefined;
 }
 
-/** Decides on the turns from `planned` until now; of missed ones, at most the last is made. */
+/** Decides which of the turns from `planned` until now are made. Of missed turns, at most the last one is made. */
 export async function findDue(
   times: CronTimes,
   planned: number,

@@ -4,19 +4,19 @@ import type { Transaction } from '../../storage/db/database.ts';
 import { cancelWork, enqueue, findWork, type WorkItem } from '../../storage/db/work-queue.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 
-/** Kind of the work: a schedule has one item, which is due at its next turn. */
+/** Work kind that makes scheduled jobs. A schedule has one item, which is due at its next turn. */
 export const makeScheduledJobs = 'make scheduled jobs';
 
-/** The next turn of a schedule: the time that its cron expression has, and the time when it begins. */
+/** Next turn of a schedule: the time of its cron expression, and the time when it begins. */
 const Turn = Type.Object({ planned_at: Type.Integer(), due_at: Type.Integer() });
 export type NextTurn = Static<typeof Turn>;
 const payload = Compile(Type.Union([Turn, Type.Null()]));
 
-/** Reads the next turn of the schedule; undefined: its times are over, and a queued turn waits. */
+/** Reads the next turn of a schedule. Returns undefined when it has no further times and only a queued turn waits. */
 export const readTurn = (item: Pick<WorkItem, 'payload'>): NextTurn | undefined =>
   payload.Parse(JSON.parse(item.payload ?? 'null')) ?? undefined;
 
-/** The turn begins later by a part of the jitter. */
+/** Returns the next turn, which begins after a random part of the jitter. */
 export const nextTurn = (planned: number | undefined, jitterSeconds: number): NextTurn | undefined =>
   planned === undefined
     ? undefined
@@ -24,7 +24,10 @@ export const nextTurn = (planned: number | undefined, jitterSeconds: number): Ne
 
 type Waiting = Pick<Row<'schedule'>, 'id' | 'user_id' | 'paused' | 'queued_at'>;
 
-/** Enqueues what a schedule has to do next. It looks at `lookAt` whether the job before a queued turn has ended. */
+/**
+ * Enqueues the next work of a schedule, or cancels it when there is none. `lookAt` is when a queued turn checks whether
+ * the previous job has ended.
+ */
 export async function enqueueTurn(
   transaction: Transaction,
   { id: key, user_id: lane, paused, queued_at: queuedAt }: Waiting,
@@ -39,7 +42,10 @@ export async function enqueueTurn(
   }
 }
 
-/** Has a turn that is being made made again, as the schedule is now. The next turn stays as it is. */
+/**
+ * Re-enqueues a turn that is being made, so that it is made again with the changed schedule. The next turn stays
+ * unchanged.
+ */
 export async function enqueueSameTurn(
   transaction: Transaction,
   { id: key, user_id: lane }: Waiting,

@@ -18,10 +18,10 @@ interface ScheduleDependencies {
   metrics: Metrics;
 }
 
-/** Lease of schedules whose turns are due: a server that is killed keeps others from them for this time. */
+/** Lease of schedules whose turns are due. A killed server blocks its schedules for this long. */
 const claimMs = 30_000;
 
-/** Jobs that are made again and again. */
+/** Serves schedules, which make jobs repeatedly. */
 export function serveSchedules(
   context: Context,
   { jobs, devices, projects, preparation, metrics }: ScheduleDependencies,
@@ -31,7 +31,7 @@ export function serveSchedules(
   const maker = new TurnMaker({ store, jobs, clock, lookEveryMs: timing.sweepMs });
   context.workers.add({
     kind: makeScheduledJobs,
-    // The schedules of a user have their turns one after the other.
+    // The schedules of a user take their turns one after the other.
     places: { all: 4, lane: 1 },
     itemsOfClaim: 10,
     claimMs,

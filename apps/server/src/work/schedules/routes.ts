@@ -33,7 +33,10 @@ interface ScheduleRoutesOptions {
 
 const maxSchedules = 1000;
 
-/** `GET, POST /schedules` · `GET /schedules/times` · `GET, PATCH, DELETE /schedules/:id` · `POST /schedules/:id/run` · `GET /schedules/:id/turns` */
+/**
+ * `GET, POST /schedules` · `GET /schedules/times` · `GET, PATCH, DELETE /schedules/:id` · `POST /schedules/:id/run` ·
+ * `GET /schedules/:id/turns`
+ */
 export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
   const { store, jobs, devices, projects, preparation, clock, limits } = options;
   const upcoming = new UpcomingTimes();
@@ -103,7 +106,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const row = await get(principal, params.id, editors);
     const { name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...given } = body;
     const work = withWork(readWork(row.work), given);
-    // A schedule that cannot work any more can be paused and renamed all the same, and whoever does only that takes nothing over.
+    // A schedule that no longer works can still be paused and renamed. A user who does only that does not take it over.
     const takesOver = paused === false || Object.keys(body).some((key) => key !== 'name' && key !== 'paused');
     if (takesOver) {
       await projects.getProject(principal, row.project_id, editors);
@@ -189,7 +192,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
   });
 }
 
-/** One way to name phones takes the place of the other. */
+/** Applies changes to the work. A new selector replaces the device IDs, and vice versa. */
 function withWork(before: Work, given: Work): Work {
   const { selector: _selector, device_ids: _ids, ...rest } = before;
   const namesPhones = given.selector !== undefined || given.device_ids !== undefined;

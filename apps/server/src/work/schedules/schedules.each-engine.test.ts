@@ -18,7 +18,6 @@ let host: TestHost;
 let project: TestProject;
 
 beforeAll(async () => {
-  // The host says nothing over three days of the clock. A timer can wait five times as long: the silence that is tolerated.
   server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 100 });
   ({ host } = await server.connectHost({ serials: ['a', 'b'] }));
   project = await TestProject.create(server.api);
@@ -61,7 +60,8 @@ it('a schedule says its next five times, and makes one job at each, whichever se
 
 it('a turn whose job before has not ended is skipped with the reason, or queued once', async () => {
   host.launchHabit = 'ack';
-  // The older of two that are due at one time has its turn first, which no list of turns tells of a queued job.
+  // The older of two schedules that are due at the same time takes its turn first. The list of turns does not show
+  // this for a queued job.
   const [queueing, skipping] = [
     await create({ selector: 'serial=b', overlap: 'queue' }),
     await create({ selector: 'serial=a' }),

@@ -14,7 +14,7 @@ export type StoredSchedule = Row<'schedule'>;
 export type StoredTurn = Row<'schedule_turn'>;
 export type ScheduleChange = Partial<Omit<StoredSchedule, 'id' | 'user_id' | 'project_id' | 'created_at'>>;
 
-/** Turns of a schedule that are over; the newest are kept. */
+/** Maximum number of ended turns that are kept per schedule, newest first. */
 const turnsKept = 1000;
 
 /** Outbox event of a turn that made no job. */
@@ -53,7 +53,7 @@ async function forgetOldTurns(transaction: Transaction, scheduleId: string): Pro
 /** Change of a schedule by a user. */
 export interface ScheduleUpdate<Changes = ScheduleChange> {
   readonly changes: Changes;
-  /** Undefined: there is none; `same`: its times are not changed. */
+  /** Next turn; undefined when there is none, `same` when the times do not change. */
   readonly next: NextTurn | undefined | 'same';
   readonly now: number;
 }
@@ -71,25 +71,28 @@ async function update(
   return true;
 }
 
-/** End of a turn, and what comes next. */
+/** End of a turn, and the next turn. */
 export interface TurnEnd {
   readonly schedule: StoredSchedule;
   readonly claim: Claim;
   readonly changes: ScheduleChange;
   readonly turns: readonly StoredTurn[];
   readonly next: NextTurn | undefined;
-  /** Time of the look for the end of the job before a queued turn. */
+  /** Time at which a queued turn checks whether the previous job has ended. */
   readonly lookAt: number;
 }
 
-/** Stores the end of a turn. False: the schedule was changed meanwhile, or another server has the turn, and nothing is stored. */
+/**
+ * Stores the end of a turn. Stores nothing and returns false when the schedule was changed in the meantime, or another
+ * server has claimed the turn.
+ */
 export async function endTurn(transaction: Transaction, end: TurnEnd): Promise<boolean> {
   const { schedule, claim, changes, turns, next, lookAt } = end;
   const { id } = schedule;
-  // Before its work, as a change of the schedule does.
+  // Locks the schedule before its work, in the same order as a change of the schedule.
   await transaction.selectFrom('schedule').select('id').where('id', '=', id).forUpdate().execute();
   if (!(await finishIn(transaction, claim))) return false;
-  // A change has enqueued it again.
+  // A change of the schedule has enqueued it again.
   if ((await findWork(transaction, makeScheduledJobs, id)) !== undefined) return false;
   if (Object.keys(changes).length > 0)
     await transaction.updateTable('schedule').set(changes).where('id', '=', id).execute();
@@ -108,10 +111,10 @@ export async function endTurn(transaction: Transaction, end: TurnEnd): Promise<b
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
-/** Schedules and their turns. */
+/** Creates the store of schedules and their turns. */
 export function createScheduleStore(db: Db) {
   return {
-    /** False: the user has as many as they may. */
+    /** Stores a schedule. Returns false when the user has reached the maximum. */
     insert: (schedule: StoredSchedule, next: NextTurn | undefined, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
         if (!(await hasRoom(transaction, schedule.user_id, max))) return false;
@@ -123,7 +126,7 @@ export function createScheduleStore(db: Db) {
     find: (id: string): Promise<StoredSchedule | undefined> =>
       db.selectFrom('schedule').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    /** Newest first. */
+    /** Lists schedules, newest first. */
     list: ({ limit, ...filter }: WorkFilter & { limit: number }): Promise<StoredSchedule[]> =>
       db
         .selectFrom('schedule')
@@ -137,7 +140,8 @@ export function createScheduleStore(db: Db) {
       change(db, (transaction) => update(transaction, id, given)),
 
     /**
-     * Changes a schedule and the user that it runs as. False: that user has as many as they may. Throws `budget_spent`.
+     * Changes a schedule and the user that it runs as. Returns false when that user has reached the maximum. Throws
+     * `budget_spent`.
      */
     take: (
       { id, user_id: before }: StoredSchedule,
@@ -170,10 +174,10 @@ export function createScheduleStore(db: Db) {
       ]);
     },
 
-    /** Ends a turn that has no job of its own. */
+    /** Ends a turn without a new job. */
     endTurn: (end: TurnEnd): Promise<boolean> => transact(db, (transaction) => endTurn(transaction, end)),
 
-    /** Adds a turn for a job that was made beside the times of its schedule. */
+    /** Adds a turn for a job that was made outside of the schedule's times. */
     addTurn: (turn: StoredTurn): Promise<void> =>
       change(db, async (transaction) => {
         const { schedule_id: id } = turn;

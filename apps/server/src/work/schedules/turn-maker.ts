@@ -17,7 +17,7 @@ interface Options {
   store: ScheduleStore;
   jobs: Pick<Jobs, 'make' | 'hasOpen' | 'principalOf'>;
   clock: Clock;
-  /** Interval of the look for the end of the job before a queued turn. */
+  /** Interval at which a queued turn checks whether the previous job has ended. */
   lookEveryMs: number;
 }
 
@@ -26,17 +26,17 @@ export type Work = Static<typeof Work>;
 const validator = Compile(Work);
 export const readWork = (json: string): Work => validator.Parse(JSON.parse(json));
 
-/** Error codes that keep every further turn from making a job. They pause the schedule. */
+/** Error codes that prevent every further turn from making a job. They pause the schedule. */
 const finalCodes: ReadonlySet<string> = new Set(['project_not_found', 'forbidden']);
 
 const isoOf = (time: number): string => new Date(time).toISOString();
 
-/** A turn that makes its job at this planned time. */
+/** Turn that makes its job, with its planned time. */
 interface Firing extends TurnEnd {
   readonly planned: number;
 }
 
-/** Makes the jobs of schedules whose times have come. A job is stored in the transaction that ends its turn. */
+/** Makes the jobs of due schedules. A job is stored in the transaction that ends its turn. */
 export class TurnMaker {
   readonly #options: Options;
 
@@ -44,11 +44,11 @@ export class TurnMaker {
     this.#options = options;
   }
 
-  /** Makes a queued turn when the job before has ended, or the next one when it is due. */
+  /** Makes a queued turn when the previous job has ended, or the next turn when it is due. */
   async make(item: WorkItem, claim: Claim): Promise<void> {
     const { store, jobs, clock, lookEveryMs } = this.#options;
     const schedule = await store.find(item.key);
-    // Its work is gone as well.
+    // Its work was deleted as well.
     if (schedule === undefined) return;
     const now = clock.now();
     const next = readTurn(item);
@@ -60,12 +60,15 @@ export class TurnMaker {
     else await store.endTurn(end);
   }
 
-  /** Makes the job of a turn, unless the job before has not ended: then the turn is queued or skipped. */
+  /**
+   * Makes the job of a turn. When the previous job has not ended and overlap is not allowed, queues or skips the turn
+   * instead.
+   */
   async #begin(end: TurnEnd, { planned_at: planned, due_at: due }: NextTurn, now: number): Promise<void> {
     const { store, jobs } = this.#options;
     const { schedule } = end;
     const times = new CronTimes(schedule.cron, schedule.time_zone);
-    // A turn is late by its jitter, which is no fault.
+    // The jitter of a turn does not count as a delay.
     const { fire, missed, next } = await findDue(times, planned, schedule.missed, now - (due - planned));
     const turns =
       missed === undefined ? [] : [this.#skip(schedule, missed.first, missedReason(missed.count))];

@@ -82,7 +82,7 @@ describe.each(engines)('a turn of a schedule in %s', (engine) => {
     return one;
   }
 
-  /** Makes the job of the first turn, and ends it with that. */
+  /** Makes the job of the first turn, which ends the turn. */
   const make = (id: string, held: Claim) =>
     createJobStore(db).insert(jobOf(id), [], 10, (transaction, jobId) =>
       endTurn(transaction, {

@@ -4,11 +4,11 @@ import { CronTimes } from './cron-times.ts';
 const shownTimes = 5;
 const maxRemembered = 10_000;
 
-/** The next five times of schedules, which are computed once until the first of them has passed. */
+/** Cache of the next five times of schedules. Times are computed again when the first of them has passed. */
 export class UpcomingTimes {
   readonly #known = boundedCache<readonly number[]>(maxRemembered);
 
-  /** Epoch ms; fewer when fewer come. */
+  /** Returns the next times, epoch ms, fewer than five when no more follow. */
   of({ cron, time_zone: zone }: { cron: string; time_zone: string }, now: number): readonly number[] {
     const key = JSON.stringify([cron, zone]);
     const known = this.#known.get(key);

@@ -19,10 +19,10 @@ const isAbsence = ({ webhook_id, kind, target_id }: StoredAbsence): RawBuilder<S
 
 export type AbsenceStore = ReturnType<typeof createAbsenceStore>;
 
-/** Absences and problems that webhooks know of. */
+/** Creates the store of absences and problems that webhooks know of. */
 export function createAbsenceStore(db: Db) {
   return {
-    /** The webhooks that watch something of these, such as `device.`. */
+    /** Lists active webhooks with an event that begins with one of the prefixes, such as `device.`. */
     listWatching: (...prefixes: readonly string[]): Promise<StoredWebhook[]> =>
       db
         .selectFrom('webhook')
@@ -40,7 +40,9 @@ export function createAbsenceStore(db: Db) {
         .where('kind', 'in', kinds)
         .execute(),
 
-    /** Stores changes with the deliveries that tell of them. Throws when another server has noted some of it. */
+    /**
+     * Stores changes with the deliveries that report them. Throws when another server has already stored a new absence.
+     */
     note: (webhook: StoredWebhook, changes: AbsenceChanges, now: number): Promise<void> =>
       transact(db, async (transaction) => {
         for (const row of changes.begun)

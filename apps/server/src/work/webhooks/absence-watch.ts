@@ -15,19 +15,19 @@ interface Options {
   devices: DeviceAccess;
   hosts: KnownHosts;
   clock: Clock;
-  /** Time since when the service runs: before, it has seen nobody. */
+  /** Time since which the service has been running, epoch ms. Before that, it saw no phones and hosts. */
   upSince: () => Promise<number>;
-  /** How long a host may be away. */
+  /** Maximum time for which a host may be disconnected, ms. */
   hostAwayMs: number;
 }
 
-/** A phone or a host as it is now. */
+/** Current state of a phone or a host. */
 interface Seen {
   readonly kind: 'device' | 'host';
   readonly id: string;
-  /** Time since when it is away; undefined: it is there. */
+  /** Time since which it has been absent, epoch ms; undefined when it is present. */
   readonly awaySince: number | undefined;
-  /** Its host changes servers, or has just come: what is known of it stays as it is for this time. */
+  /** Whether its host is changing servers or has just connected. Its known state stays unchanged for this time. */
   readonly isReturning: boolean;
   readonly audience: Audience;
   readonly goneEvent: (since: number) => Pick<DeliveryEvent, 'type' | 'data'>;
@@ -41,7 +41,7 @@ interface Changes {
   events: DeliveryEvent[];
 }
 
-/** A webhook with the absences that it knows of; what is not seen again is left in `unseen`. */
+/** Webhook with its known absences. `unseen` keeps those whose phone or host is not listed any more. */
 interface Watcher {
   readonly webhook: StoredWebhook;
   readonly known: ReadonlyMap<string, StoredAbsence>;
@@ -51,7 +51,10 @@ interface Watcher {
 const hostsAtOnce = 250;
 const keyOf = (kind: StoredAbsence['kind'], id: string): string => `${kind} ${id}`;
 
-/** Finds phones that are not ready and hosts that are away for as long as webhooks wait, and those that are back. */
+/**
+ * Finds phones that have not been ready, and hosts that have been disconnected, for longer than webhooks allow, and
+ * those that are back.
+ */
 export class AbsenceWatch {
   readonly #options: Options;
 
@@ -59,7 +62,7 @@ export class AbsenceWatch {
     this.#options = options;
   }
 
-  /** Looks for changes. One server does so at a time. */
+  /** Checks for changes. Only one server does so at a time. */
   async look(): Promise<void> {
     const webhooks = await this.#options.store.listWatching('device.', 'host.');
     if (webhooks.length === 0) return;
@@ -79,7 +82,7 @@ export class AbsenceWatch {
     return { webhook, known, unseen: new Map(known) };
   }
 
-  /** The user's phones and those that they have accepted, and their own hosts, some at a time. */
+  /** Lists the user's own and accepted phones, and their own hosts, in pages. */
   async *#listSeen(userId: string, upSince: number): AsyncGenerator<Seen[]> {
     const { devices, hosts } = this.#options;
     for await (const page of devices.listForWork(userId))
@@ -123,7 +126,7 @@ export class AbsenceWatch {
     const lateAt = row.since + this.#allowedMsOf(webhook, kind);
     if (row.is_told === 1 || lateAt > now) return;
     changes.reported.push(row);
-    // An absence that was too long before anybody asked is known to them.
+    // An absence that exceeded the limit before the webhook listened is not reported.
     if (lateAt >= webhook.heard_since)
       addEvent(kind === 'device' ? 'device.not_ready' : 'host.gone', one.goneEvent(row.since));
   }

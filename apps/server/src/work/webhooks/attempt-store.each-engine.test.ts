@@ -17,7 +17,7 @@ describe.each(engines)('attempts of deliveries on %s', (engine) => {
   let db: Db;
   let webhook: StoredWebhook;
   let now = 0;
-  /** Messages that are under way, each until the test gives its result. */
+  /** Messages in flight, each until the test gives its result. */
   let sending: { ids: string[]; end: (sent: Sent) => void }[];
 
   beforeEach(async () => {
@@ -40,7 +40,10 @@ describe.each(engines)('attempts of deliveries on %s', (engine) => {
     return (await claimWork(db, 'send webhook messages', { now, until: now + claimMs, room }))[0];
   }
 
-  /** Has a server begin what is due. Resolves when its messages are under way, with the end of its work. */
+  /**
+   * Lets a server start the due deliveries. Resolves when their messages are in flight, with the end of the server's
+   * work.
+   */
   async function begin(signal = new AbortController().signal): Promise<{ ended: Promise<void> }> {
     const claim = await claimNext();
     if (claim === undefined) throw new Error('nothing is due');
@@ -77,7 +80,7 @@ describe.each(engines)('attempts of deliveries on %s', (engine) => {
       'delivered',
       'waiting',
     ]);
-    // The change has asked for a look, which ends the work of a paused webhook.
+    // The change has enqueued work, which ends at once for a paused webhook.
     const claim = await claimNext();
     if (claim !== undefined) await createAttemptStore(db).rest(claim, now);
     expect(await listWork()).toEqual([]);

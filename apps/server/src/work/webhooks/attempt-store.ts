@@ -13,36 +13,42 @@ export interface Batch {
   readonly deliveries: readonly StoredDelivery[];
 }
 
-/** Result of the attempt of a delivery. */
+/** Result of an attempt at a delivery. */
 export interface Attempt {
   readonly status: StoredDelivery['status'];
-  /** Time of the next attempt; undefined: there is none. */
+  /** Time of the next attempt, epoch ms; undefined when there is none. */
   readonly dueAt: number | undefined;
   readonly responseStatus: number | null;
   readonly problem: string;
-  /** False: it says nothing of the receiver. */
+  /** Whether the result counts for the health of the receiver. */
   readonly isHealth: boolean;
-  /** Why the webhook is to be paused; undefined: it goes on. */
+  /** Reason for pausing the webhook; undefined when it stays active. */
   readonly pausedFor: string | undefined;
 }
 
 interface MadeAttempts extends Batch {
-  /** Result of each delivery; undefined: its attempt was not made after all. */
+  /** Result of each delivery; undefined when its attempt was not made after all. */
   readonly attempts: readonly (Attempt | undefined)[];
   readonly now: number;
 }
 
-/** Deliveries of a batch: one e-mail, one message to a chat, or two messages for a program. */
+/** Maximum number of deliveries per batch: one e-mail, one message to a chat, or two messages to a program. */
 const maxInBatch = { mail: 500, chat: 100, phalanx: 2 };
-/** Interval of the look for a free e-mail: one of another webhook that is not sent is given back. */
+/**
+ * Interval at which the e-mail quota is checked again, because another webhook may give back an e-mail that it did not
+ * send.
+ */
 const mailLookMs = 30 * secondMs;
 
 export type AttemptStore = ReturnType<typeof createAttemptStore>;
 
-/** Attempts of deliveries, by the server that has claimed the work of their webhook. */
+/** Creates the store of delivery attempts, for the server that has claimed the work of the webhook. */
 export function createAttemptStore(db: Db) {
   return {
-    /** Counts the attempts of the deliveries that are due first. Undefined: nothing may be sent now. */
+    /**
+     * Starts a batch of the deliveries that are due first, and counts their attempts. Returns undefined when nothing
+     * may be sent now, or the claim was lost.
+     */
     async begin(claim: Claim, now: number): Promise<Batch | undefined> {
       let batch: Batch | undefined;
       const isOurs = await renewClaim(db, claim, claim.until, async (transaction) => {
@@ -64,13 +70,13 @@ export function createAttemptStore(db: Db) {
         return findNextTime(transaction, webhook.id, now);
       }),
 
-    /** Stores when the webhook is due again; nothing was sent. */
+    /** Stores when the webhook is due again, after nothing was sent. */
     rest: (claim: Claim, now: number): Promise<boolean> =>
       endWork(db, claim, (transaction) => findNextTime(transaction, webhookIdOf(claim), now)),
   };
 }
 
-/** A claim has one webhook. */
+/** Returns the ID of the one webhook of a claim. */
 const webhookIdOf = ({ items }: Claim): string => items[0]?.key ?? '';
 
 const mailOf = ({ user_id: userId, mailbox }: StoredWebhook) => ({ userId, mailbox: mailbox ?? '' });
@@ -134,7 +140,10 @@ async function storeAttempt(
     .execute();
 }
 
-/** Notes a failure after a success: what did not arrive is what its user has to know. */
+/**
+ * Stores the health of a webhook. A failure is stored after a success, because its user has to know about undelivered
+ * messages.
+ */
 async function noteHealth(transaction: Transaction, { webhook, attempts, now }: MadeAttempts): Promise<void> {
   const update = transaction.updateTable('webhook').where('id', '=', webhook.id);
   const counted = attempts.flatMap((attempt) => (attempt?.isHealth === true ? attempt : []));
@@ -148,7 +157,7 @@ async function noteHealth(transaction: Transaction, { webhook, attempts, now }: 
   if (failure.pausedFor !== undefined) await update.set({ paused: 1, problem: failure.pausedFor }).execute();
 }
 
-/** Finds when a webhook is to be looked at again; undefined: nothing waits, or it is paused. */
+/** Returns when a webhook is due again, or undefined when nothing waits or it is paused. */
 async function findNextTime(
   transaction: Transaction,
   webhookId: string,
@@ -164,6 +173,6 @@ async function findNextTime(
     .executeTakeFirstOrThrow();
   if (dueAt === null) return undefined;
   const mailFreeAt = webhook.mailbox === null ? 0 : await findMailFreeAt(transaction, mailOf(webhook), now);
-  // No earlier than now: the other webhooks of the user are due before this one goes on.
+  // The time is never before now, so the other webhooks of the user are due before this one continues.
   return Math.max(now, dueAt, Math.min(mailFreeAt, now + mailLookMs));
 }

@@ -10,14 +10,15 @@ interface AudienceOptions {
   devices: DeviceAccess;
   people: ProjectPeople;
   runAccess: RunAccess;
-  /** Everybody who may review the records of a project, and has accepted it. */
+  /** Lists all users who may review the records of a project, and have accepted it. */
   listAcceptedReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
 }
 
 export const readAudience = (json: string): Audience => validator.Parse(JSON.parse(json));
 
 /**
- * Lists the users who may hear of something at this moment. They hear of what others share once they have accepted it.
+ * Lists the current recipients of an event. Users receive events about shared objects after they have accepted the
+ * share.
  */
 export async function recipientsOf(
   { devices, people, runAccess, listAcceptedReviewers }: AudienceOptions,

@@ -7,14 +7,14 @@ import type { StoredDelivery } from './delivery-store.ts';
 import { maxAttempts, pauseAfter } from './delivery-pauses.ts';
 
 /**
- * Result of a message. `rejected`: the receiver does not want this one, ever. `final`: it is not sent again, and that
- * says nothing of the receiver.
+ * Result of a message. `rejected`: the receiver never accepts this message. `final`: the message is not sent again,
+ * which says nothing about the receiver.
  */
 export interface Sent {
   readonly result: 'delivered' | 'refused' | 'rejected' | 'gone' | 'ended' | 'final';
   readonly responseStatus: number | null;
   readonly problem: string;
-  /** Pause that the receiver asks for, ms. */
+  /** Pause that the receiver requests, ms. */
   readonly pauseMs?: number;
 }
 
@@ -29,8 +29,8 @@ interface Options {
 /** Lease of a webhook, longer than an attempt takes. */
 export const claimMs = 30_000;
 /**
- * Maximum number of webhooks at a time on one server, of all users and of one. A claim sends up to two messages, so these
- * are 300 and six.
+ * Maximum number of webhooks at a time on one server, in total and per user. A claim sends up to two messages, so up to
+ * 300 and 6 messages are in flight.
  */
 export const places = { all: 150, lane: 3 };
 /** Time without any success after which the webhook is paused. */
@@ -46,7 +46,7 @@ export class DeliveryMaker {
     this.#options = options;
   }
 
-  /** Attempts what is due first of a claimed webhook. */
+  /** Attempts the first due deliveries of a claimed webhook. */
   async make(claim: Claim, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#options;
     const batch = await store.begin(claim, clock.now());
@@ -58,7 +58,7 @@ export class DeliveryMaker {
     await store.end(claim, { ...batch, attempts, now: clock.now() });
   }
 
-  /** Sends deliveries, and resolves with what came of each. */
+  /** Sends deliveries, and resolves with the result of each attempt. */
   async #attempt(batch: Batch, signal: AbortSignal): Promise<(Attempt | undefined)[]> {
     const { send, clock, faults } = this.#options;
     try {
@@ -81,7 +81,7 @@ export class DeliveryMaker {
 interface Judged {
   /** Number of attempts of the delivery. */
   attempts: number;
-  /** Time since when the webhook has had no success. */
+  /** Time for which the webhook has had no success, ms. */
   failingMs: number;
   now: number;
 }
@@ -99,7 +99,7 @@ function judge(
   const isPaused = failingMs >= maxFailingMs;
   const pausedFor = isPaused ? `No delivery was made in five days: ${problem}` : undefined;
   const pause = result === 'rejected' ? undefined : pauseAfter(attempts, pauseMs);
-  // A delivery of a paused webhook is due when the webhook goes on.
+  // A delivery of a paused webhook is due when the webhook resumes.
   if (pause === undefined) return { ...end, status: 'failed', pausedFor };
   return { ...end, status: 'waiting', dueAt: now + pause, pausedFor };
 }

@@ -16,12 +16,12 @@ const pausesMs = [
 export const maxAttempts = pausesMs.length + 1;
 
 const jitter = 0.1;
-/** A receiver may ask for a longer pause than ours, but not for longer than this. */
+/** Maximum pause that a receiver may request. It applies when it is longer than ours. */
 const maxRequestedMs = dayMs;
 
 /**
- * Pause before the next retry after so many attempts; undefined: no more are made. `asked`: pause that the receiver
- * asks for.
+ * Returns the backoff in ms before the next retry after `attempts` attempts, or undefined when no more are made.
+ * `asked` is the pause that the receiver requests, ms.
  */
 export function pauseAfter(attempts: number, asked = 0, random?: number): number | undefined {
   const pause = pausesMs[attempts - 1];
@@ -29,7 +29,10 @@ export function pauseAfter(attempts: number, asked = 0, random?: number): number
   return Math.max(withJitter(pause, jitter, random), Math.min(asked, maxRequestedMs));
 }
 
-/** Reads the pause in `Retry-After`: seconds, or a date (RFC 9110, section 10.2.3). 0: nothing that can be read. */
+/**
+ * Reads the pause in `Retry-After`, ms: seconds, or a date (RFC 9110, section 10.2.3). Returns 0 when it is missing or
+ * unreadable.
+ */
 export function readRetryAfter(text: string | undefined, now: number): number {
   if (text === undefined) return 0;
   if (/^\d{1,9}$/.test(text)) return Number(text) * secondMs;

@@ -10,10 +10,10 @@ import type { StoredWebhook } from './store.ts';
 
 export type StoredDelivery = Row<'webhook_delivery'>;
 
-/** Content of a delivery: an event, or something that this service has seen itself. */
+/** Content of a delivery: an event, or something that this service has observed itself. */
 export type DeliveryEvent = Pick<StoredDelivery, 'type' | 'at' | 'data' | 'audience'>;
 
-/** The webhooks that tell of an event. */
+/** Event with the webhooks that report it. */
 export interface EventFanOut {
   readonly event: DeliveryEvent;
   readonly webhooks: readonly StoredWebhook[];
@@ -26,11 +26,11 @@ const maxEnded = 1000;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
-/** Deliveries of webhooks. */
+/** Creates the store of webhook deliveries. */
 export function createDeliveryStore(db: Db) {
   const select = () => db.selectFrom('webhook_delivery').selectAll();
   return {
-    /** Counts deliveries that wait, and events in the outbox. */
+    /** Counts waiting deliveries, and events in the outbox. */
     async countWaiting(): Promise<ReadonlyMap<string, number>> {
       const deliveries = db.selectFrom('webhook_delivery').where('status', '=', 'waiting');
       const events = db.selectFrom('work').where('kind', '=', 'tell webhooks');
@@ -40,7 +40,7 @@ export function createDeliveryStore(db: Db) {
       ]);
     },
 
-    /** Lists webhooks of these users that ask for this event. */
+    /** Lists active webhooks of these users that subscribe to this event. */
     listListening: (userIds: readonly string[], type: string): Promise<StoredWebhook[]> =>
       db
         .selectFrom('webhook')
@@ -50,12 +50,12 @@ export function createDeliveryStore(db: Db) {
         .where('events', 'like', `%"${type}"%`)
         .execute(),
 
-    /** Replaces claimed events by deliveries. False: the claim was lost. */
+    /** Replaces claimed events by deliveries. Returns false when the claim was lost. */
     deliver: (claim: Claim, all: readonly EventFanOut[], now: number): Promise<boolean> =>
       finishWork(db, claim, async (transaction) => {
         const pairs = all.flatMap(({ event, webhooks }) => webhooks.map((webhook) => ({ event, webhook })));
         const byWebhook = Map.groupBy(pairs, ({ webhook }) => webhook);
-        // In one order: servers lock the work of the same webhooks at the same time.
+        // Webhooks are processed in one order, because servers lock the work of the same webhooks at the same time.
         for (const [webhook, ofIt] of [...byWebhook].toSorted(([one], [other]) =>
           one.id < other.id ? -1 : 1,
         ))
@@ -63,7 +63,7 @@ export function createDeliveryStore(db: Db) {
         return true;
       }),
 
-    /** Undefined: the user has as many that wait as they may. */
+    /** Adds a delivery. Returns undefined when the user has too many waiting deliveries. */
     insert: (
       webhook: StoredWebhook,
       event: DeliveryEvent,
@@ -83,7 +83,10 @@ export function createDeliveryStore(db: Db) {
       return (cursor === undefined ? query : query.where('id', '<', cursor)).execute();
     },
 
-    /** Undefined: the user has as many that wait as they may. One that waits is due at once. */
+    /**
+     * Sends a delivery again. A waiting delivery becomes due at once. Returns undefined when the user has too many
+     * waiting deliveries.
+     */
     replay: ({ id, webhook_id, user_id }: StoredDelivery, now: number): Promise<StoredDelivery | undefined> =>
       change(db, async (transaction) => {
         await enqueueMessages(transaction, { id: webhook_id, user_id }, now);
@@ -104,7 +107,7 @@ export function createDeliveryStore(db: Db) {
           .executeTakeFirst();
       }),
 
-    /** Deletes deliveries from before this time, and ended deliveries beyond the number that is kept. */
+    /** Deletes deliveries from before this time, and ended deliveries beyond the maximum per webhook. */
     async deleteOld(before: number): Promise<void> {
       await db.deleteFrom('webhook_delivery').where('created_at', '<', before).execute();
       for (const { id } of await db.selectFrom('webhook').select('id').execute()) await trim(db, id);
@@ -118,7 +121,7 @@ interface Inserting {
   now: number;
 }
 
-/** Stores deliveries and has a server send them. */
+/** Stores deliveries and enqueues their sending. Deliveries beyond the user's maximum are stored as failed. */
 export async function insertDeliveries(
   transaction: Transaction,
   { webhook, events, now }: Inserting,
@@ -146,7 +149,7 @@ export async function insertDeliveries(
   return transaction.insertInto('webhook_delivery').values(rows).returningAll().execute();
 }
 
-/** Counts no further than the limit. */
+/** Counts the user's waiting deliveries, up to the maximum. */
 async function countWaiting(transaction: Transaction, userId: string): Promise<number> {
   const waiting = transaction
     .selectFrom('webhook_delivery')

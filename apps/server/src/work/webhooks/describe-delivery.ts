@@ -7,10 +7,10 @@ import type { Names } from './names.ts';
 
 /** Description of an event for people. */
 export interface EventText {
-  /** A sentence without a full stop. */
+  /** Sentence without a full stop. */
   readonly headline: string;
   readonly rows: readonly (readonly [label: string, value: string | null])[];
-  /** Path in the console; empty: its first page. */
+  /** Path in the console; empty for its start page. */
   readonly path: string;
 }
 
@@ -18,7 +18,10 @@ const maxValueLength = 500;
 
 const events = Compile(Type.Union(Object.values(webhookEvents)));
 
-/** Keeps what a person or an automation has written on its line: it can't pass for text of ours, or end a header. */
+/**
+ * Reduces text of a user or an automation to one line, so that it can neither pass for text of the service nor end a
+ * header.
+ */
 export const line = (text: string, maxLength = maxValueLength): string => {
   const plain = text.replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   const cut = plain.length > maxLength ? `${plain.slice(0, maxLength)}…` : plain;
@@ -28,7 +31,7 @@ export const line = (text: string, maxLength = maxValueLength): string => {
 export const quoted = (text: string): string => `“${line(text, 100)}”`;
 const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-/** Rows that have a value, each on one line. */
+/** Returns the rows that have a value, each as one line. */
 export const linesOf = ({ rows }: EventText, maxLength?: number): string[] =>
   rows.flatMap(([label, value]) => (value ? `${label}: ${line(value, maxLength)}` : []));
 

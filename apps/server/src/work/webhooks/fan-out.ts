@@ -22,7 +22,7 @@ export const readTexts = (json: string): string[] => texts.Parse(JSON.parse(json
 const enqueued = Compile(EnqueuedEvent);
 const endedRun = Compile(webhookEvents['run.ended'].properties.data);
 
-/** Makes deliveries of what has happened: one for each webhook that asks for it, and whose user may hear of it. */
+/** Makes deliveries of events: one for each webhook that subscribes to the event and whose user may receive it. */
 export class FanOut {
   readonly #options: Options;
 
@@ -40,7 +40,10 @@ export class FanOut {
     await store.deliver(claim, fanOuts, clock.now());
   }
 
-  /** Finds the webhooks that ask for an event. `known`: webhooks that were read for others of this claim. */
+  /**
+   * Finds the webhooks that subscribe to an event. `known` caches the webhooks that were read for other events of this
+   * claim.
+   */
   async #fanOutOf(event: Enqueued, known: Map<string, Promise<StoredWebhook[]>>): Promise<EventFanOut> {
     const { store, listRecipients } = this.#options;
     const { type, at, data, audience } = event;
@@ -62,7 +65,7 @@ function asksFor(webhook: StoredWebhook, { type, data, audience }: Enqueued): bo
   return endedRun.Check(data) && data.outcome !== null && outcomes.includes(data.outcome);
 }
 
-/** Whether the webhook asks for the project, and its token was for it. */
+/** Whether the webhook subscribes to the project, and its token covered the project. */
 function isOfProjects(webhook: StoredWebhook, audience: Audience): boolean {
   const projectId = projectOf(audience);
   if (projectId === undefined) return true;
@@ -70,12 +73,12 @@ function isOfProjects(webhook: StoredWebhook, audience: Audience): boolean {
   return (asked.length === 0 || asked.includes(projectId)) && isOfToken(webhook, audience);
 }
 
-/** Whether the token that made the webhook was for the project of it. */
+/** Whether the token that made the webhook covered the project of the audience. */
 export function isOfToken({ token_projects: own }: StoredWebhook, audience: Audience): boolean {
   const projectId = projectOf(audience);
   return projectId === undefined || readProjects(own)?.has(projectId) !== false;
 }
 
-/** Project of the audience; undefined: it is of none. */
+/** Returns the project of the audience, or undefined when it has none. */
 const projectOf = (audience: Audience): string | undefined =>
   'automationId' in audience ? audience.automationId : undefined;

@@ -38,7 +38,7 @@ interface WebhookDependencies {
 /** Encrypted keys of webhooks. */
 export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedWebhookKeys(database);
 
-/** Messages to other services about what happens. */
+/** Serves webhooks: messages to other services about events. */
 export function serveWebhooks(context: Context, dependencies: WebhookDependencies): void {
   const { app, access, config, database, clock, faults, node, timing } = context;
   const { devices, hosts, people, records, runs, sealing, metrics } = dependencies;

@@ -41,7 +41,7 @@ interface Offers {
   offersTls: boolean;
 }
 
-/** Notes what passwords it is given. */
+/** Starts a mail server that records the passwords that it receives. */
 async function startServer({ isSecure, offersTls }: Offers, passwords: unknown[]): Promise<MailServer> {
   return MailServer.start({
     ...certificate,

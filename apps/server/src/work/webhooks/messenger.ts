@@ -24,10 +24,10 @@ interface Options {
   sealing: Sealing;
   listRecipients: (audience: Audience) => Promise<string[]>;
   findUser: (id: string) => Promise<Pick<Row<'user'>, 'disabled_at'> | undefined>;
-  /** Undefined: it was revoked. */
+  /** Finds a token. Returns undefined when it was revoked. */
   findToken: (id: string) => Promise<{ readonly expiresAt: number | null } | undefined>;
   rule: AddressRule;
-  /** Undefined: no e-mail is sent. */
+  /** Mail settings; undefined when no e-mail is sent. */
   mail: MailConfig | undefined;
   names: Names;
   clock: Clock;
@@ -44,11 +44,11 @@ const ended: Sent = {
 };
 const refused = (problem: string): Sent => ({ result: 'refused', responseStatus: null, problem });
 
-/** The body of a message: the same for all attempts. */
+/** Returns the body of a message, which is the same for all attempts. */
 const bodyOf = ({ type, at, data }: Pick<StoredDelivery, 'type' | 'at' | 'data'>): string =>
   `{"type":${JSON.stringify(type)},"timestamp":"${new Date(at).toISOString()}","data":${data}}`;
 
-/** Sends messages, once, as their webhook is now. */
+/** Sends each message once, with the current settings of its webhook. */
 export class Messenger {
   readonly #options: Options;
   readonly #resolver = new NameResolver();
@@ -71,7 +71,7 @@ export class Messenger {
     return deliveries.map((one, at) => bySent.get(one) ?? dropped(reasons[at] ?? ''));
   }
 
-  /** Sends the wanted deliveries. A single result is that of all. */
+  /** Sends the wanted deliveries. A single result applies to all of them. */
   #sendWanted(
     webhook: StoredWebhook,
     wanted: readonly StoredDelivery[],
@@ -95,7 +95,7 @@ export class Messenger {
     return this.#post(webhook, { headers, body, closing });
   }
 
-  /** Sends all in one message, under the ID of the first. */
+  /** Sends all deliveries in one message, under the ID of the first one. */
   async #chat(
     webhook: StoredWebhook,
     format: ChatFormat,
@@ -109,7 +109,9 @@ export class Messenger {
     return this.#post(webhook, { headers, body, closing });
   }
 
-  /** Sends all in one e-mail. The operator may forbid now what was allowed before. */
+  /**
+   * Sends all deliveries in one e-mail. Checks the recipient again, because the operator may have forbidden it since.
+   */
   async #mail(
     webhook: StoredWebhook,
     deliveries: readonly StoredDelivery[],
@@ -123,7 +125,7 @@ export class Messenger {
     return this.#mailer.send(address, await writeMail(webhook, deliveries, names), closing);
   }
 
-  /** Finds why a delivery is dropped: the user may no longer see what they might see when it happened. */
+  /** Finds why a delivery is dropped: its user is disabled, or has lost access to its subject since the event. */
   async #findReasonToDrop(webhook: StoredWebhook, { audience }: StoredDelivery): Promise<string | undefined> {
     const { listRecipients, findUser } = this.#options;
     const user = await findUser(webhook.user_id);

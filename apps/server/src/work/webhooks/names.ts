@@ -1,22 +1,25 @@
 import type { DeviceAccess } from '../../fleet/devices/device-access.ts';
 
-/** Names for what a message has only the ID of. */
+/** Names of objects that messages identify by ID. */
 export interface Names {
   readonly device: (id: string) => Promise<string>;
   readonly user: (id: string) => string;
-  /** An address such as `https://phones.example.com`. */
+  /** URL of the console, such as `https://phones.example.com`. */
   readonly consoleUrl: string;
-  /** The same as the operator has set it. Undefined: only the address that the server listens on is known, which chats can't open. */
+  /**
+   * URL of the console as set by the operator. Undefined when only the address is known that the server listens on,
+   * which chats cannot open.
+   */
   readonly publicUrl: string | undefined;
 }
 
 interface Addresses {
-  /** Asked when the server listens: only then it has a port. */
+  /** Returns the URL of the console. Called only when the server listens, because it has no port before that. */
   readonly consoleUrl: () => string;
   readonly publicUrl: URL | undefined;
 }
 
-/** Finds the names for what messages have the IDs of. */
+/** Creates the names of objects that messages identify by ID. */
 export const createNames = (
   { fleet, labels, shares }: DeviceAccess,
   { consoleUrl, publicUrl }: Addresses,

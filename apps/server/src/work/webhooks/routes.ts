@@ -34,20 +34,20 @@ interface WebhookRoutesOptions {
   deliveries: DeliveryStore;
   sealing: Sealing;
   rule: AddressRule;
-  /** Undefined: no e-mail is sent. */
+  /** Mail settings; undefined when no e-mail is sent. */
   mail: MailConfig | undefined;
   clock: Clock;
   nameOf: (userId: string) => string;
 }
 
 const maxWebhooks = 50;
-/** Time for which the secret before still signs. */
+/** Time for which the previous secret still signs. */
 const earlierMs = dayMs;
 const defaults = { minutes: 10, percent: 50, hours: 24 };
 
 /**
- * `GET, POST /webhooks` · `GET, PATCH, DELETE /webhooks/:id` · `POST /webhooks/:id/secret` · `POST /webhooks/:id/test` ·
- * `GET /webhooks/:id/deliveries` · `POST /webhooks/:id/deliveries/:deliveryId/replay`
+ * `GET, POST /webhooks` · `GET, PATCH, DELETE /webhooks/:id` · `POST /webhooks/:id/secret` · `POST /webhooks/:id/test`
+ * · `GET /webhooks/:id/deliveries` · `POST /webhooks/:id/deliveries/:deliveryId/replay`
  */
 export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOptions): void {
   const { store, deliveries, sealing, rule, mail, clock, nameOf } = options;
@@ -170,7 +170,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       failing_hours: body.failing_hours ?? row.failing_hours,
       silent_hours: body.silent_hours ?? row.silent_hours,
       paused: paused === undefined ? row.paused : Number(paused),
-      // A person has seen it.
+      // The user has seen the problem.
       ...(paused === undefined ? {} : { problem: '' }),
       ...(isResumed ? { heard_since: clock.now(), failing_since: null } : {}),
     };
@@ -243,11 +243,14 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
   });
 }
 
-/** ID of a token with limits. Null for a token without limits, which says nothing but who its user is. */
+/** Returns the ID of a token with limits, or null for a token without limits, which identifies only its user. */
 const limitedTokenOf = (principal: Principal): string | null =>
   limitsTextOf(keptTokenOf(principal)) === null ? null : principal.tokenId;
 
-/** A token for some projects sees the webhooks that were made with one for the same projects. */
+/**
+ * Returns the owner of the webhooks that the caller sees. A token for some projects sees only webhooks that were made
+ * with a token for the same projects.
+ */
 const ownerOf = (principal: Principal): WebhookOwner => ({
   userId: seesEveryone(principal) ? null : principal.userId,
   tokenProjects: keptTokenOf(principal).token_projects,
@@ -295,7 +298,7 @@ function readUrl(text: string, rule: AddressRule): string {
   return url.href;
 }
 
-/** Names are looked up when something is sent. */
+/** Finds the problem of a URL. Host names are resolved only when a message is sent. */
 function findProblem(url: URL | null, rule: AddressRule): string | undefined {
   if (url === null) return 'its url is not a valid URL';
   if (!/^https?:$/.test(url.protocol)) return 'its url must begin with https://, http:// or mailto:';
@@ -309,7 +312,7 @@ function findProblem(url: URL | null, rule: AddressRule): string | undefined {
   return undefined;
 }
 
-/** Part of a target that is shown. The path of a URL may be a secret of the receiver's. */
+/** Returns the part of a target that is shown. The path of a URL may be a secret of the receiver. */
 const placeOfTarget = (url: string): string => (isMail(url) ? addressOf(url) : new URL(url).host);
 
 const noteOn = (

@@ -4,10 +4,10 @@ import { textsIn } from '../../storage/db/dialect.ts';
 import { beginningOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import { ended } from './absence-store.ts';
 
-/** User and projects whose runs are meant. */
+/** User and projects whose runs are selected. */
 export interface RunsOf {
   readonly userId: string;
-  /** Null: of all projects, and direct code. */
+  /** Project IDs; null selects all projects and direct code. */
   readonly projectIds: readonly string[] | null;
 }
 
@@ -26,7 +26,7 @@ export function createRunWatchStore(db: Db) {
     return projectIds === null ? query : query.where('automation_id', 'in', textsIn(db, projectIds));
   };
   return {
-    /** Counts ended runs that were launched since then, except those that were stopped. */
+    /** Counts ended runs that were launched after `since`, except those that were stopped. */
     async count(of: RunsOf, since: number): Promise<RunCounts> {
       const isSuccess = sql`(coalesce(outcome, 'succeeded') = 'succeeded' AND status = 'completed')`;
       const row = await runsOf(of)

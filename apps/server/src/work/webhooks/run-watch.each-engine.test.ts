@@ -67,7 +67,7 @@ it('many runs that fail, and the absence of runs, are told of once each, and aga
   await expect.poll(() => told('runs.none').length, timeouts).toBe(1);
   expect(Compile(webhookEvents['runs.none']).Check(told('runs.none')[0]?.body)).toBe(true);
   server.clock.advance(3 * hourMs);
-  // Whenever a look has found a run, the silence after it is another one.
+  // Once a check has found a run, the silence after it counts as a new one.
   const afterAnother = async (): Promise<number> => {
     const count = told('runs.none').length;
     if (count < 2) await run('completed');

@@ -17,10 +17,10 @@ interface RunWatchOptions {
 type Kind = 'runs.failing' | 'runs.none';
 type Finding<Name extends Kind> = WebhookData<Name> | undefined;
 
-/** The share of fewer runs says nothing. */
+/** Minimum number of ended runs. The share of fewer runs is not meaningful. */
 const minEnded = 5;
 
-/** Finds webhooks whose user's runs fail too often, or are missing; each is told of once, until it is over. */
+/** Finds webhooks whose user's runs fail too often or are missing. Reports each problem once, until it is over. */
 export class RunWatch {
   readonly #options: RunWatchOptions;
 
@@ -28,7 +28,7 @@ export class RunWatch {
     this.#options = options;
   }
 
-  /** Looks at the webhooks that watch runs. One server does so at a time. */
+  /** Checks the webhooks that watch runs. Only one server does so at a time. */
   async look(): Promise<void> {
     for (const webhook of await this.#options.store.listWatching('runs.')) {
       const events = readTexts(webhook.events);
@@ -38,7 +38,7 @@ export class RunWatch {
     }
   }
 
-  /** Undefined: they do not fail too often. */
+  /** Returns the counts of runs, or undefined when they do not fail too often. */
   async #findFailing(webhook: StoredWebhook): Promise<Finding<'runs.failing'>> {
     const { runs, clock } = this.#options;
     const { failing_hours: hours, failing_percent: percent, heard_since: heardSince } = webhook;
@@ -47,7 +47,7 @@ export class RunWatch {
     return ended >= minEnded && failed * 100 >= ended * percent ? { hours, ended, failed } : undefined;
   }
 
-  /** Undefined: something was launched. */
+  /** Returns the silence, or undefined when a run was launched within the time limit. */
   async #findNone(webhook: StoredWebhook): Promise<Finding<'runs.none'>> {
     const { runs, clock } = this.#options;
     const { silent_hours: hours, heard_since: heardSince } = webhook;
@@ -69,7 +69,7 @@ export class RunWatch {
   }
 }
 
-/** Projects that the webhook asks for, among those of the token that it was made with. */
+/** Returns the runs that the webhook watches: those of its projects, among the projects of the token that made it. */
 function runsOf({ user_id: userId, project_ids, token_projects }: StoredWebhook): RunsOf {
   const asked = readTexts(project_ids);
   const own = readProjects(token_projects);

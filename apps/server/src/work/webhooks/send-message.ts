@@ -14,11 +14,11 @@ export interface Answer {
   readonly retryAfter: string | undefined;
 }
 
-/** Maximum size of a response's body, of which nothing is kept. A larger one ends the connection. */
+/** Maximum size of a response body, which is discarded. A larger one ends the connection. */
 const maxBodyBytes = 16 * 1024;
 const maxBodyMs = 1000;
 
-/** Makes one POST, follows nothing, and resolves with the head of the response. Rejects when there is none. */
+/** Sends one POST, follows no redirects, and resolves with the head of the response. Rejects when there is none. */
 export function sendMessage(
   { url, rule, resolve: findAddresses, signal }: Target,
   headers: Readonly<Record<string, string>>,
@@ -37,7 +37,7 @@ export function sendMessage(
     drain(response);
   });
   outgoing.on('error', reject);
-  // A switch of protocols is no answer to a POST, so the connection is not used any more.
+  // A protocol switch is not an answer to a POST, so the connection is not used any more.
   outgoing.on('upgrade', (_, socket) => {
     socket.destroy();
     reject(new Error('the receiver switched protocols'));
@@ -58,8 +58,8 @@ function drain(response: IncomingMessage): void {
 }
 
 /**
- * Explains a failure to the webhook's owner. Node tells of several tried addresses with an error that has no message of
- * its own.
+ * Explains a failure to the webhook's owner. Node reports several tried addresses as an error without a message of its
+ * own.
  */
 export function explainFailure(error: unknown): string {
   const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
@@ -67,7 +67,7 @@ export function explainFailure(error: unknown): string {
   return text.slice(0, 300);
 }
 
-/** Node names the address, which may be of a name within the operator's network. */
+/** Removes the address that Node reports, because it may belong to a name within the operator's network. */
 const withoutAddress = (error: NodeJS.ErrnoException): string =>
   error.syscall === 'connect'
     ? `it could not be connected to (${error.code ?? 'no reason given'})`

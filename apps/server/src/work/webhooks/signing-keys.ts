@@ -7,7 +7,7 @@ import {
   sign,
 } from 'node:crypto';
 
-/** Key pair or shared secret of a webhook: the stored secret, and the key that its receivers check with. */
+/** Key pair or shared secret of a webhook: the stored secret, and the key with which receivers verify signatures. */
 interface SigningKey {
   /** `whsec_…`, or `whsk_…` with the seed of Ed25519 and the public key. */
   readonly secret: string;
@@ -39,7 +39,7 @@ export function createSigningKey(signature: 'v1' | 'v1a'): SigningKey {
   };
 }
 
-/** The value of `webhook-signature` (Standard Webhooks 1.0): a signature with each of the secrets. */
+/** Returns the value of `webhook-signature` (Standard Webhooks 1.0): one signature per secret. */
 export function signatureOf(secrets: readonly string[], { id, timestamp, body }: Message): string {
   const content = Buffer.from(`${id}.${timestamp}.${body}`);
   return secrets.map((secret) => signWith(secret, content)).join(' ');

@@ -10,7 +10,7 @@ import { enqueueMessages } from './enqueue-messages.ts';
 export type StoredWebhook = Row<'webhook'>;
 export type WebhookChange = Partial<Omit<StoredWebhook, 'id' | 'user_id' | 'token_projects' | 'created_at'>>;
 
-/** User whose webhooks a caller sees; null: everybody's. */
+/** User whose webhooks a caller sees; null selects all users. */
 export interface WebhookOwner {
   readonly userId: string | null;
   /** Projects that the caller's token is limited to, as a webhook stores them. */
@@ -26,7 +26,7 @@ export type WebhookStore = ReturnType<typeof createWebhookStore>;
 
 type WebhookQuery = SelectQueryBuilder<Database, 'webhook', StoredWebhook>;
 
-/** Webhooks, as their users make them. */
+/** Creates the store of webhooks. */
 export function createWebhookStore(db: Db) {
   const seenBy = ({ userId, tokenProjects }: WebhookOwner): WebhookQuery => {
     let query = db.selectFrom('webhook').selectAll();
@@ -35,7 +35,7 @@ export function createWebhookStore(db: Db) {
     return query;
   };
   return {
-    /** False: the user has as many as they may. */
+    /** Stores a webhook. Returns false when the user has reached the maximum. */
     insert: (webhook: StoredWebhook, max: number): Promise<boolean> =>
       change(db, async (transaction) => {
         const own = transaction.selectFrom('webhook').where('user_id', '=', webhook.user_id);
@@ -53,7 +53,7 @@ export function createWebhookStore(db: Db) {
       return (cursor === undefined ? query : query.where('id', '<', cursor)).execute();
     },
 
-    /** By webhook, how many deliveries wait; those without any are missing. */
+    /** Counts waiting deliveries by webhook. Webhooks without any are missing. */
     async countWaiting(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
       const rows = await db
         .selectFrom('webhook_delivery')
@@ -66,8 +66,8 @@ export function createWebhookStore(db: Db) {
     },
 
     /**
-     * Changes a webhook. What waits for it goes on when the change is what it has waited for. `isFresh`: it forgets which
-     * phones and hosts it knows to be away.
+     * Changes a webhook. Enqueues its waiting deliveries, because they may have waited for this change. `isFresh`
+     * deletes its known absences and run problems.
      */
     update: (
       { id, user_id }: StoredWebhook,
@@ -90,12 +90,12 @@ export function createWebhookStore(db: Db) {
   };
 }
 
-/** Place of a webhook's keys: once encrypted, they cannot be moved to another place. */
+/** Returns the place of a webhook's keys. Encrypted keys cannot be moved to another place. */
 export const placeOf = (webhookId: string): string => `webhook ${webhookId}`;
 
 const sealedColumns = ['sealed', 'earlier_sealed'] as const;
 
-/** The sealed keys, for a change of the service's own key. */
+/** Returns the sealed keys, for a rotation of the service's own key. */
 export const sealedWebhookKeys = (db: Db): SealedColumn => ({
   async listOfOtherKeys(keyId, limit) {
     const [current, earlier] = sealedColumns.map((column) =>

@@ -1,7 +1,7 @@
 import { type AddressRule, isPublicAddress, readNetworks } from '@phalanx/egress';
 import { SettingError, type SettingFormat } from '@phalanx/settings';
 
-/** The networks that webhooks may reach beside the public internet. */
+/** Format of the networks that webhooks may reach in addition to the public internet. */
 export const networkList: SettingFormat<(address: string) => boolean> = {
   allowed: 'networks such as 10.1.0.0/16 and addresses, with commas; none',
   parse(text, name) {

@@ -32,7 +32,6 @@ let made: { id: string; api: ApiCaller }[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-webhooks-'));
   server = await TestServer.start({
-    // The host says nothing over days of the clock. A timer can wait five times as long: the silence that is tolerated.
     ackTimeoutMs: 10_000,
     sweepMs: 300,
     settings: {
@@ -82,7 +81,7 @@ async function deliveriesOf(id: string): Promise<WebhookDelivery[]> {
   if (!deliveryLists.Check(body['deliveries'])) throw new Error(text);
   return body['deliveries'];
 }
-/** Direct code, which ends at once. Returns its launch ID. */
+/** Runs direct code that ends at once. Returns its launch ID. */
 async function run(): Promise<string> {
   const launchId = crypto.randomUUID();
   const { status, text } = await server.start(deviceId, launchId);
@@ -222,7 +221,7 @@ it('only what was asked for is told: outcomes and projects', async () => {
   expect(receiver.received[0]?.body.data).toMatchObject({ automation_id: project.id });
 });
 
-/** Waits until what came of so many attempts of all deliveries that have not ended is stored. */
+/** Waits until the results of `attempts` attempts of all unfinished deliveries are stored. */
 async function untilMade(id: string, attempts: number): Promise<void> {
   const isMade = (one: WebhookDelivery): boolean =>
     one.next_attempt_at === null || (one.attempts === attempts && one.next_attempt_at > server.clock.now());
@@ -256,7 +255,10 @@ it('a receiver that is down for three hours loses nothing, and gets each message
   }
 });
 
-/** Moves the clock to the next attempt of the newest delivery, each time that one was made, until it has failed. */
+/**
+ * Advances the clock to the next attempt of the newest delivery, after each attempt, until the delivery has failed or
+ * the webhook is paused.
+ */
 async function untilFailed(id: string): Promise<void> {
   for (let attempt = 1; attempt <= 10; attempt += 1) {
     await untilMade(id, attempt);
@@ -410,7 +412,7 @@ it('phones that were away before anybody asked, or while the webhook was paused,
   await change(webhook.id, { paused: false });
   for (let sent = 1; sent <= 2; sent += 1) {
     await server.api('POST', `/api/v2/webhooks/${webhook.id}/test`);
-    // Before it is settled, a clock that goes on would end its claim.
+    // Advancing the clock before the delivery is settled would end its claim.
     const statuses = async () =>
       (await deliveriesOf(webhook.id)).flatMap(({ status, payload }) =>
         payload.type === 'webhook.test' ? status : [],

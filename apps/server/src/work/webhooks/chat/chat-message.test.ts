@@ -23,7 +23,7 @@ const run = {
   error: { code: 'uncaught_error', message: 'no such person' },
 };
 const deliveryOf = (data: object = run): StoredDelivery =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a row, these are read
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these columns are read
   ({ id: crypto.randomUUID(), type: 'run.ended', at, data: JSON.stringify(data) }) as StoredDelivery;
 const failing = (text: string): StoredDelivery =>
   deliveryOf({ ...run, name: text, error: { code: 'uncaught_error', message: text } });
@@ -41,7 +41,7 @@ const plainText = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 3000 }),
   emoji: Type.Literal(false),
 });
-/** Schema of the blocks that are used, as Slack takes them. */
+/** Schema of the blocks that messages use, as Slack accepts them. */
 const slackMessage = Compile(
   Type.Object(
     {
@@ -101,7 +101,7 @@ const teamsMessage = Compile(
   }),
 );
 
-/** Size of a whole message, the only one that services tell of: Teams takes 28 KB. */
+/** Maximum size of a whole message in bytes. Teams accepts 28 KB; no other service specifies it. */
 const maxBytes = 28 * 1024;
 
 async function write(
@@ -174,7 +174,8 @@ it('Slack: an entity is never cut', async () => {
 it('Teams: text of others is in no place where Markdown is read', async () => {
   const body = await write('teams', [failing(evil)]);
   expect(body).toContain('[x](https://evil.example)');
-  // Those are the only ones: https://learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards/cards-format
+  // These elements alone are read as Markdown:
+  // https://learn.microsoft.com/microsoftteams/platform/task-modules-and-cards/cards/cards-format
   expect(body).not.toMatch(/TextBlock"(?<!RichTextBlock")|FactSet/);
 });
 

@@ -8,11 +8,11 @@ import { writeSlackMessage } from './slack-message.ts';
 import { writeTeamsMessage } from './teams-message.ts';
 
 /**
- * Maximum number of events per message: Slack takes 50 blocks, and 3 of them are an event. Teams takes 28 KB, of which
- * an event has 4 at most.
+ * Maximum number of events per message. Slack accepts 50 blocks, and an event has up to 3. Teams accepts 28 KB, and an
+ * event has up to 4 KB.
  */
 const maxEvents = 6;
-/** Slack's limit for a heading. */
+/** Maximum length of a headline in characters, Slack's limit for a header. */
 const maxHeadline = 150;
 const maxLine = 300;
 
@@ -21,7 +21,7 @@ const writers: Record<ChatFormat, (text: ChatText) => object> = {
   teams: writeTeamsMessage,
 };
 
-/** The body that tells a chat of these deliveries. */
+/** Writes the body of a chat message about these deliveries. */
 export async function writeChatMessage(
   format: ChatFormat,
   deliveries: readonly StoredDelivery[],

@@ -1,14 +1,14 @@
-/** One event, as plain text that no service has read yet. */
+/** Event as plain text, not yet escaped for a service. */
 export interface ChatEvent {
-  /** A sentence. */
+  /** Sentence about the event. */
   readonly headline: string;
   readonly lines: readonly string[];
-  /** Undefined: nobody has said where the console is. */
+  /** URL of the event in the console; undefined when the public URL of the console is not configured. */
   readonly url: string | undefined;
 }
 
 export interface ChatText {
   readonly events: readonly ChatEvent[];
-  /** Sentence on the events that are not among them; empty: all are. */
+  /** Sentence about the omitted events; empty when none are omitted. */
   readonly rest: string;
 }

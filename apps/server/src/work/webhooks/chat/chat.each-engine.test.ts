@@ -26,7 +26,6 @@ let made: string[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-chat-'));
   server = await TestServer.start({
-    // The host says nothing while the clock of the test goes on.
     ackTimeoutMs: 10_000,
     sweepMs: 300,
     settings: {

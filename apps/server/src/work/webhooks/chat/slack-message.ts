@@ -1,13 +1,14 @@
 import type { ChatEvent, ChatText } from './chat-text.ts';
 
-/** Characters that Slack takes, in a heading, in a section and as the text of notifications. */
+/** Maximum number of characters that Slack accepts in a header, a section and the text of notifications. */
 const maxLength = { header: 150, section: 3000, text: 4000 };
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /**
- * Text of others can be no link, no mention and no markup: `<!channel>` and `<@U1>` begin with a sign that is escaped, and it
- * stands in objects of the type `plain_text` only. It is cut before it is too long, never within an entity.
+ * Escapes text of others, so that it cannot become a link or a mention: the first character of `<!channel>` and `<@U1>`
+ * is escaped. In blocks, it stands only in objects of the type `plain_text`, which have no markup. Truncates text
+ * before it is too long, never within an entity.
  */
 function escaped(text: string, max: number): string {
   let whole = '';
@@ -27,9 +28,12 @@ const plainText = (text: string, max: number) => ({
 
 const section = (text: string) => ({ type: 'section', text: plainText(text, maxLength.section) });
 
-/** Body that an incoming webhook of Slack takes: https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */
+/**
+ * Writes the body for an incoming webhook of Slack:
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ */
 export const writeSlackMessage = ({ events, rest }: ChatText): object => ({
-  // Notifications show it in place of the blocks.
+  // Notifications show this text in place of the blocks.
   text: escaped(events.map(({ headline }) => headline).join('\n'), maxLength.text),
   blocks: [...events.flatMap(blocksOf), ...(rest === '' ? [] : [section(rest)])],
 });

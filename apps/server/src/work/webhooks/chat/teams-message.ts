@@ -1,8 +1,8 @@
 import type { ChatEvent, ChatText } from './chat-text.ts';
 
 /**
- * Body that Workflows of Microsoft Teams take: a message with an Adaptive Card. Text of others stands in `TextRun`s, the only text of
- * a card that is not read as Markdown.
+ * Writes the body for Workflows of Microsoft Teams: a message with an Adaptive Card. Text of others stands only in
+ * `TextRun`s, the only text of a card that is not read as Markdown.
  */
 export const writeTeamsMessage = ({ events, rest }: ChatText): object => ({
   type: 'message',

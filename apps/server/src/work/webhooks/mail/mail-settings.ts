@@ -8,11 +8,13 @@ import {
 } from '@phalanx/settings';
 import { domainName, readMailAddress, domainOf } from './mail-address.ts';
 
-/** The server that takes e-mails, and how to reach it. */
+/** Mail server that accepts e-mails, and how to reach it. */
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** `tls`: from the beginning; `starttls`: after the greeting, or not at all; `none`: the operator has said so. */
+  /**
+   * Encryption: `tls` from the beginning; `starttls` required after the greeting; `none` when the operator has set it.
+   */
   readonly encryption: 'tls' | 'starttls' | 'none';
   readonly login: { readonly user: string; readonly password: string } | undefined;
 }
@@ -25,7 +27,7 @@ export interface MailConfig {
 
 const example = 'smtps://user:password@mail.example.com or smtp://mail.example.com:587';
 
-/** Has a password in it, so no message shows it. */
+/** Format of the URL of a mail server. It contains a password, so no message shows it. */
 const smtpUrl: SettingFormat<MailServer> = {
   parse(text, name) {
     const url = URL.parse(text);
@@ -128,7 +130,10 @@ export const mailSettings = {
   }),
 };
 
-/** Undefined: no e-mail is sent. Throws a `SettingError` at the first setting that can't be used or is missing. */
+/**
+ * Reads the mail settings. Returns undefined when no e-mail is sent. Throws a `SettingError` at the first setting that
+ * is invalid or missing.
+ */
 export function parseMail(env: Environment): MailConfig | undefined {
   const { server, from, mayReceive } = parseSettings(mailSettings, env);
   if (server === undefined) return undefined;
@@ -139,7 +144,7 @@ export function parseMail(env: Environment): MailConfig | undefined {
   );
 }
 
-/** Reads a domain, in small letters; undefined: it is no name of a domain. */
+/** Reads a domain, in lower case. Returns undefined when it is not the name of a domain. */
 function readDomain(text: string): string | undefined {
   const domain = text.toLowerCase();
   return domainName.test(domain) ? domain : undefined;

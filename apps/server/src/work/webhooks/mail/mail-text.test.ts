@@ -86,10 +86,10 @@ const names: Names = {
   consoleUrl: 'https://phones.example',
   publicUrl: undefined,
 };
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a row, these are read
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these columns are read
 const webhook = { id: 'w1', name: 'Alarms', user_id: 'u1' } as StoredWebhook;
 const deliveryOf = (type: StoredDelivery['type'], data: object): StoredDelivery =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these columns are read
   ({ id: crypto.randomUUID(), type, at, data: JSON.stringify(data), created_at: at }) as StoredDelivery;
 
 it.each([

@@ -7,15 +7,15 @@ import { line, linesOf, quoted, describeDelivery, type EventText } from '../desc
 export interface MailText {
   readonly subject: string;
   readonly text: string;
-  /** The same for the same deliveries, so that an e-mail that is sent twice is shown once. */
+  /** Message ID. It is the same for the same deliveries, so that mail programs show a repeated e-mail once. */
   readonly id: string;
 }
 
-/** Deliveries that one e-mail describes; of the rest it gives the number. */
+/** Maximum number of deliveries that one e-mail describes. The rest are only counted. */
 const described = 50;
 const maxHeadlineLength = 150;
 
-/** Plain text about what has happened, for one webhook. */
+/** Writes the plain text of an e-mail about the deliveries of one webhook. */
 export async function writeMail(
   webhook: StoredWebhook,
   deliveries: readonly StoredDelivery[],
@@ -42,7 +42,7 @@ const describe = (text: EventText, consoleUrl: string): string =>
 
 const footOf = ({ name, user_id: userId }: StoredWebhook, { user, consoleUrl }: Names): string =>
   [
-    // Mail programs take this line for the beginning of a signature.
+    // Mail programs treat this line as the beginning of a signature.
     '-- ',
     `${line(user(userId), 100)} asked for this e-mail${name === '' ? '' : `, under the name ${quoted(name)}`}.`,
     `It can be changed and paused under ${consoleUrl}/webhooks`,

@@ -27,7 +27,7 @@ describe.each(engines)('e-mails of a user to a mailbox, on %s', (engine) => {
     return claims[0];
   }
 
-  /** Begins what a webhook with one more delivery may send now. */
+  /** Adds a delivery to a webhook, and starts the batch that it may send now. */
   async function next(
     webhook: StoredWebhook,
     now: number,
@@ -39,7 +39,7 @@ describe.each(engines)('e-mails of a user to a mailbox, on %s', (engine) => {
     return { claim, batch: await createAttemptStore(db).begin(claim, now) };
   }
 
-  /** Counts what a new webhook with one delivery may send now; the webhook is gone afterwards. */
+  /** Counts the messages that a new webhook with one delivery may send now. The webhook is deleted afterwards. */
   async function send(url: string, now: number, userId = 'mallory'): Promise<number> {
     const webhook = webhookTo(`w${(count += 1)}`, url, userId);
     await createWebhookStore(db).insert(webhook, 50);

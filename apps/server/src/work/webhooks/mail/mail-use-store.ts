@@ -5,7 +5,7 @@ import { serialize } from '../../../storage/db/transactions.ts';
 
 /** Pause between two e-mails of a user to one mailbox. */
 const pauseMs = 5 * minuteMs;
-/** E-mails of a day, which ends at midnight UTC: to one mailbox, and to all of a user. */
+/** Maximum number of e-mails per day (UTC): of a user to one mailbox, and of a user to all mailboxes. */
 const maxMailsOfDay = { toMailbox: 100, ofUser: 500 };
 
 const dayOf = (now: number): number => Math.floor(now / dayMs);
@@ -15,7 +15,10 @@ interface Mail {
   readonly mailbox: string;
 }
 
-/** Finds from when on an e-mail may be sent: when the pause after the one before is over, and the day has some left. */
+/**
+ * Returns the time from which an e-mail may be sent: after the pause since the previous e-mail, and on a day with quota
+ * left.
+ */
 export async function findMailFreeAt(
   transaction: Transaction,
   { userId, mailbox }: Mail,
@@ -45,7 +48,9 @@ export async function findMailFreeAt(
   return Math.max(Number(nextAt ?? 0), isDayUsed ? (day + 1) * dayMs : 0);
 }
 
-/** Whether an e-mail was still free to send: then it counts as sent, until it is given back. */
+/**
+ * Claims an e-mail from the quota. It counts as sent until it is given back. Returns false when none may be sent now.
+ */
 export async function claimMail(transaction: Transaction, mail: Mail, now: number): Promise<boolean> {
   const { userId, mailbox } = mail;
   await serialize(transaction, `e-mails of ${userId}`);
@@ -65,7 +70,7 @@ export async function claimMail(transaction: Transaction, mail: Mail, now: numbe
   return true;
 }
 
-/** Gives back an e-mail that was not sent after all. An attempt is shorter than the pause, so it is the last one. */
+/** Gives back a claimed e-mail that was not sent. It is the last one, because an attempt is shorter than the pause. */
 export async function giveMailBack(transaction: Transaction, { userId, mailbox }: Mail): Promise<void> {
   await transaction
     .updateTable('mail_use')

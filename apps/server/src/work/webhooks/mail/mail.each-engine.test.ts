@@ -24,7 +24,7 @@ let server: TestServer;
 let host: TestHost;
 let deviceId: string;
 let mails: MailServer;
-/** Port of the mail server, also while there is none. */
+/** Port of the mail server, even while it is stopped. */
 let port: number;
 let made: { id: string; api: ApiCaller }[] = [];
 
@@ -33,7 +33,6 @@ beforeAll(async () => {
   mails = await MailServer.start();
   port = mails.port;
   server = await TestServer.start({
-    // The host says nothing over days of the clock, as in the tests of webhooks.
     ackTimeoutMs: 10_000,
     sweepMs: 300,
     settings: {
@@ -62,7 +61,7 @@ afterEach(async () => {
   made = [];
 });
 
-/** Number of addresses: each webhook has its own, so that no pause of another one counts. */
+/** Number of addresses. Each webhook has its own, so that the pause of another one does not affect it. */
 let addresses = 0;
 async function create(more: object = {}, api: ApiCaller = server.api): Promise<Webhook> {
   addresses += 1;
@@ -129,7 +128,7 @@ it('what comes within five minutes of an e-mail is told in the next one, all tog
   await expect.poll(() => statusesOf(webhook.id), timeouts).toEqual(['delivered']);
   for (let count = 0; count < 60; count += 1) await run();
   await expect.poll(async () => (await find(webhook.id)).health.waiting, timeouts).toBe(60);
-  // Several looks of each server.
+  // Several checks by each server.
   await sleep(1000);
   expect(mails.received).toHaveLength(1);
   server.clock.advance(5 * minuteMs);

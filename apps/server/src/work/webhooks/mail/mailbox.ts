@@ -1,6 +1,9 @@
 import { addressOf, isMail } from './mail-address.ts';
 
-/** The mailbox that all spellings of its address lead to: in small letters, without `+…`. Null for the URL of no e-mail. */
+/**
+ * Returns the mailbox that all spellings of an address share: in lower case, without `+…`. Returns null for a URL that
+ * is not an e-mail address.
+ */
 export function mailboxOf(url: string): string | null {
   if (!isMail(url)) return null;
   const address = addressOf(url).toLowerCase();

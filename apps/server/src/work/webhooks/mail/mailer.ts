@@ -8,20 +8,20 @@ import { domainOf } from './mail-address.ts';
 import type { MailText } from './mail-text.ts';
 import { explainFailure } from '../send-message.ts';
 
-/** Less than a claim of a delivery takes, so that no other server begins meanwhile. */
+/** Timeout of an e-mail, shorter than the claim of a delivery, so that no other server starts in the meantime. */
 const mailTimeoutMs = 20_000;
 const permanent = 500;
 
-/** Hands e-mails to the operator's mail server: one connection for each. */
+/** Sends e-mails through the operator's mail server, with one connection for each. */
 export class Mailer {
   readonly #config: MailConfig;
   readonly #lookup: LookupFunction;
   readonly #limitMs: number;
 
-  /** `limitMs`: for one e-mail, from the connection to the server's last answer. */
+  /** Creates a mailer. `limitMs` is the timeout of one e-mail, from the connection to the server's last answer. */
   constructor(config: MailConfig, resolve: Resolve, limitMs = mailTimeoutMs) {
     this.#config = config;
-    // The operator has named the server: it may be anywhere.
+    // The operator has configured the server, so its address may be anywhere.
     this.#lookup = guardedLookup(anywhere, resolve);
     this.#limitMs = limitMs;
   }
@@ -31,7 +31,7 @@ export class Mailer {
     const signal = AbortSignal.any([closing, tooLate]);
     const { host, port } = this.#config.server;
     const socket = createConnection({ host, port, lookup: this.#lookup });
-    // The code that waits for the socket hears of the error, too.
+    // The code that waits for the socket receives the error, too.
     socket.on('error', () => undefined);
     const end = (): void => void socket.destroy(new Error('it took too long'));
     signal.addEventListener('abort', end);
@@ -70,7 +70,7 @@ export class Mailer {
       subject,
       text,
       messageId: `<${id}@${domainOf(from)}>`,
-      // Keeps the mail program of an absent person from answering (RFC 3834).
+      // Suppresses automatic replies, for example of absent recipients (RFC 3834).
       headers: { 'Auto-Submitted': 'auto-generated' },
       disableFileAccess: true,
       disableUrlAccess: true,
@@ -78,7 +78,7 @@ export class Mailer {
   }
 }
 
-/** A mail server that says no for good (5xx to the receiver or the content) is not asked again. */
+/** Returns the result of a failure. A permanent refusal of the recipient or the content (5xx) is not retried. */
 function failureOf(error: unknown): Sent {
   const about = error instanceof Error ? error : undefined;
   const status = about !== undefined && 'responseCode' in about ? Number(about.responseCode) : Number.NaN;

@@ -5,25 +5,25 @@ interface ReceivedMail {
   /** Sender of the envelope. */
   from: string;
   to: string[];
-  /** With its folded lines joined, names in small letters. */
+  /** Headers with folded lines joined and names in lower case. */
   headers: ReadonlyMap<string, string>;
   text: string;
-  /** Whole message as it came. */
+  /** Whole message as received. */
   raw: string;
   isEncrypted: boolean;
   user: string | undefined;
 }
 
-/** Answers a receiver: undefined accepts it. */
+/** Checks a recipient. Returns undefined to accept it. */
 type Habit = (address: string) => Promise<Error | undefined> | Error | undefined;
 
 export const smtpError = (responseCode: number, text: string): Error =>
   Object.assign(new Error(text), { responseCode });
 
-/** Stands for the operator's mail server. */
+/** Simulates the operator's mail server. */
 export class MailServer {
   readonly received: ReceivedMail[] = [];
-  /** Times that a receiver was named. */
+  /** Number of times that a recipient was named. */
   asked = 0;
   habit: Habit = () => undefined;
   readonly #server: SMTPServer;
@@ -51,7 +51,7 @@ export class MailServer {
         });
       },
     });
-    // A client that goes away is no fault of the test's.
+    // A client that disconnects must not fail the test.
     this.#server.on('error', () => undefined);
   }
 
@@ -103,7 +103,7 @@ function decodeBody(body: string, encoding: string): string {
   return encoding === 'quoted-printable' ? unquote(body.replaceAll('=\r\n', '')).toString() : body;
 }
 
-/** RFC 2047. */
+/** Decodes encoded words (RFC 2047). */
 const decodeWords = (text: string): string =>
   text
     .replaceAll(/\?= =\?/g, '?==?')

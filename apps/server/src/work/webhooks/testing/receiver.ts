@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 
 export interface Received {
   headers: IncomingHttpHeaders;
-  /** Signature headers of webhooks, as checkers take them. */
+  /** Signature headers of webhooks, as verifiers expect them. */
   signed: Record<string, string>;
   text: string;
   body: { type: string; timestamp: string; data: Record<string, unknown> };
@@ -15,7 +15,7 @@ export const answer =
   (response) =>
     void response.writeHead(status, headers).end('received');
 
-/** Stands for the service that webhooks are sent to. */
+/** Simulates the service that receives webhooks. */
 export class Receiver {
   readonly received: Received[] = [];
   habit: Habit = answer(200);
@@ -25,7 +25,7 @@ export class Receiver {
     this.#server = server;
   }
 
-  /** `host`: an address of this machine that the server under test may be allowed to reach. */
+  /** Starts a receiver. `host` is an address of this machine that the server under test may be allowed to reach. */
   static async start(host = '127.0.0.2'): Promise<Receiver> {
     const server = createServer();
     const receiver = new Receiver(server);
@@ -48,7 +48,7 @@ export class Receiver {
     return `http://${address.address}:${address.port}/hook`;
   }
 
-  /** Messages on events whose data has this value. */
+  /** Returns the messages about events whose data has this value. */
   about(key: string, value: unknown): Received[] {
     return this.received.filter(({ body }) => body.data[key] === value);
   }

@@ -1,7 +1,7 @@
 import { mailboxOf } from '../mail/mailbox.ts';
 import type { StoredWebhook } from '../store.ts';
 
-/** Makes the row of a webhook that asks for nothing. */
+/** Creates the row of a webhook without events. */
 export const webhookTo = (id: string, url: string, userId = 'mallory'): StoredWebhook => ({
   id,
   user_id: userId,
