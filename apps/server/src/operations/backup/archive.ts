@@ -17,7 +17,9 @@ const sumsFile = 'SHA256SUMS';
 const Manifest = Type.Object({
   format: Type.Literal(1),
   created_at: Type.String(),
-  /** Kind of the database, and so where its tables are: `sqlite` in the archive, `postgresql` elsewhere. */
+  /**
+   * Kind of the database. The archive contains the tables of `sqlite`; those of `postgresql` are backed up elsewhere.
+   */
   database: Type.Union([Type.Literal('sqlite'), Type.Literal('postgresql')]),
   files: Type.Integer(),
   sums_sha256: Type.String(),
@@ -25,7 +27,7 @@ const Manifest = Type.Object({
 export type Manifest = Static<typeof Manifest>;
 const manifestCheck = Compile(Manifest);
 
-/** Writes what is in `folder` down beside it. */
+/** Writes the checksums and the manifest of the files in `folder` into it. */
 export async function writeManifest(
   folder: string,
   about: Pick<Manifest, 'created_at' | 'database'>,
@@ -50,7 +52,7 @@ export async function writeManifest(
 
 export const manifestFiles: readonly string[] = [manifestFile, sumsFile];
 
-/** Throws a `SettingError` unless `folder` has what its manifest says, and nothing else. */
+/** Verifies that `folder` contains exactly the files of its manifest. Throws a `SettingError` otherwise. */
 export async function verifyManifest(folder: string): Promise<Manifest> {
   const names = await filesBelow(folder);
   if (!manifestFiles.every((name) => names.includes(name))) throw broken('it has no manifest');
@@ -99,7 +101,7 @@ async function hashOf(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Runs the system's tar. Throws an error with its message when it fails. */
+/** Runs the system's tar. Throws an error with tar's message when it fails. */
 async function runTar(args: readonly string[], output: FileHandle | undefined): Promise<void> {
   const child = spawn('tar', args, { stdio: ['ignore', output?.fd ?? 'ignore', 'pipe'] });
   const said = child.stderr === null ? '' : textOf(child.stderr);
@@ -109,11 +111,11 @@ async function runTar(args: readonly string[], output: FileHandle | undefined): 
   if (child.exitCode !== 0) throw new Error(`tar failed: ${(await said).trim().split('\n')[0] ?? ''}`);
 }
 
-/** Writes the entries of `folder` as an archive. */
+/** Writes the named entries of `folder` to an archive. */
 export const packFolder = (folder: string, names: readonly string[], output: FileHandle): Promise<void> =>
   runTar(['--create', '--file', '-', '--directory', folder, '--', ...names], output);
 
-/** Unpacks files as this user's, whatever the archive says. */
+/** Unpacks files with this user as the owner, regardless of the owners and permissions in the archive. */
 export const unpackInto = (folder: string, archive: string): Promise<void> =>
   runTar(
     ['--extract', '--file', archive, '--directory', folder, '--no-same-owner', '--no-same-permissions'],

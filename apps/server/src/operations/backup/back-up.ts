@@ -14,10 +14,10 @@ import { capturePath, capturesName } from '../../runs/captures/captures.ts';
 import { blobOfPart } from '../../runs/film/film-notes.ts';
 import { largePackPaths, largePacksName } from '../../code/projects/packs/large-packs.ts';
 
-/** Error codes of file systems that can't link. */
+/** Error codes of file systems that can't hard-link a file. */
 const cannotLink = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
 
-/** Gathers files of the data folder in a folder of its own, where nobody deletes them. */
+/** Gathers files of the data folder in a staging folder, where no server deletes them. */
 class Staging {
   readonly #dataDir: string;
   readonly #folder: string;
@@ -28,7 +28,10 @@ class Staging {
     this.#folder = folder;
   }
 
-  /** Returns the paths of needed files that are not there. Call it again with what rows name now. */
+  /**
+   * Stages files. Returns the paths of required files that are missing. Call it again with the files that rows name
+   * then.
+   */
   async take(files: AsyncIterable<StoredFile> | Iterable<StoredFile>): Promise<string[]> {
     const missing: string[] = [];
     for await (const file of files) {
@@ -39,7 +42,7 @@ class Staging {
     return missing;
   }
 
-  /** False when it is not there. */
+  /** Stages a file. Returns false when it does not exist. */
   async #takeOne({ path: name, isFinal }: StoredFile): Promise<boolean> {
     const from = path.join(this.#dataDir, name);
     const to = path.join(this.#folder, name);
@@ -57,7 +60,7 @@ class Staging {
 export interface DataPlace {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** Bucket of captures and large packs; undefined: they are in the data folder. */
+  /** Bucket of captures and large packs; undefined when they are in the data folder. */
   readonly s3: S3Config | undefined;
 }
 
@@ -66,13 +69,13 @@ interface BackupResult extends Manifest {
   readonly missing: readonly string[];
 }
 
-/** Maximum number of rounds. A round no longer wants files that were deleted during the round before. */
+/** Maximum number of rounds. Files that were deleted during one round are no longer required in the next. */
 const maxRounds = 5;
 
 /**
- * Writes the data folder to a new file, also while a server works in it. The copy of the database comes first, then the
- * files that its rows name, which are written before their rows; where one is gone already, so is its row, and
- * the database is copied again.
+ * Backs up the data folder to a new file, also while a server is running. Copies the database first, then the files
+ * that its rows name, which are written before their rows. A file that is missing was deleted with its row, so the
+ * database is copied again.
  */
 export async function backUp(place: DataPlace, archive: string): Promise<BackupResult> {
   await refuseFile(archive);
@@ -114,7 +117,7 @@ function takeLock(dataDir: string): { release(): void } {
   }
 }
 
-/** Returns what is missing. */
+/** Gathers the database and the files. Returns the paths of missing files. */
 async function gather({ dataDir, databaseUrl, s3 }: DataPlace, folder: string): Promise<string[]> {
   const staging = new Staging(dataDir, folder);
   const isEmbedded = databaseUrl === undefined;
@@ -178,17 +181,17 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
 
 /** A file of the data folder. */
 export interface StoredFile {
-  /** Below the data folder. */
+  /** Path relative to the data folder. */
   readonly path: string;
-  /** Without it something is lost. */
+  /** Whether a backup without this file is incomplete. */
   readonly isNeeded: boolean;
-  /** Content never changes once it is there, so the file may be linked. */
+  /** Whether the content is immutable, so that the file may be hard-linked. */
   readonly isFinal: boolean;
 }
 
 const needed = (name: string): StoredFile => ({ path: name, isNeeded: true, isFinal: true });
 
-/** Captures, files and films of runs, and large packs: their names in the data folder, and in a bucket. */
+/** Lists captures, files and films of runs, and large packs, by their names in the data folder and in a bucket. */
 export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFile> {
   for await (const screens of store.listScreens())
     for (const screen of screens)
@@ -203,12 +206,12 @@ export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFil
   for await (const parts of store.listFilmParts())
     for (const part of parts) yield needed(`${capturesName}/${capturePath(blobOfPart(part))}`);
   yield* (await store.listLargePacks()).flatMap(packFiles).map(needed);
-  // Rows of a copy of PostgreSQL that is some days older name them.
+  // Removed packs are included because a PostgreSQL copy that is some days older still names them.
   for (const name of (await store.listRemovedPacks()).flatMap(packFiles))
     yield { path: name, isNeeded: false, isFinal: true };
 }
 
 const packFiles = (key: string): string[] => largePackPaths(key).map((name) => `${largePacksName}/${name}`);
 
-/** Files that no row names. */
+/** Files that are not named by rows. */
 export const ownFiles: readonly StoredFile[] = [{ path: 'first-token', isNeeded: false, isFinal: false }];

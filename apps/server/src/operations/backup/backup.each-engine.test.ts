@@ -114,7 +114,7 @@ it('a missing file, a damaged pack and a damaged database are found', async () =
   );
   const pack = async (dataDir: string) => overwrite((await packsOf(dataDir))[0] ?? '', 0.5);
   expect(await problemsAfter('pack', pack)).toMatch(/^project .*: git fsck ended with/);
-  // Overwrites two of its pages: between the rows of one there may be anything.
+  // Overwrites two database pages: damage in the unused space of a single page would go unnoticed.
   const database = async (dataDir: string) => overwrite(path.join(dataDir, 'phalanx.db'), 0.5, 8192);
   expect(await problemsAfter('database', database)).toMatch(/^database: /);
   const header = async (dataDir: string) => overwrite(path.join(dataDir, 'phalanx.db'), 0);
@@ -161,7 +161,7 @@ it.runIf(isOnServers)('what is in S3 is in no archive, and a check looks for it 
   await other.api('PUT', `/api/v2/automation/file/${id}`, { body });
   const place = { ...placeOf(other.dataDir), s3 };
   const { missing, files } = await backUp(place, inFolder('of-s3.tar'));
-  // The database.
+  // The archive contains only the database, because captures and large packs are in S3.
   expect({ missing, files }).toEqual({ missing: [], files: 1 });
   await restore(inFolder('of-s3.tar'), inFolder('of-s3'));
   const restored = { ...place, dataDir: inFolder('of-s3') };

@@ -15,15 +15,15 @@ interface CheckedPlace extends DataPlace {
 }
 
 interface CheckReport {
-  /** A line each; empty when all is well. */
+  /** Problems, one line each; empty when the data is intact. */
   readonly problems: readonly string[];
   readonly files: number;
   readonly projects: number;
 }
 
 /**
- * Checks that a data folder is whole, also while a server works in it: the database, the files that its rows name, the
- * projects.
+ * Checks the integrity of a data folder, also while a server is running: the database, the files that its rows name,
+ * and the projects.
  */
 export async function checkData(place: CheckedPlace): Promise<CheckReport> {
   try {
@@ -37,7 +37,7 @@ async function check({ dataDir, databaseUrl, s3, searchPath }: CheckedPlace): Pr
   const isEmbedded = databaseUrl === undefined;
   if (isEmbedded) await requireDatabase(dataDir);
   const damages = isEmbedded ? problemsOfSqlite(databaseFileOf(dataDir)) : [];
-  // Damaged rows say nothing of the files that they name.
+  // Damaged rows say nothing about the files that they name.
   if (damages.length > 0)
     return { problems: damages.map((line) => `database: ${line}`), files: 0, projects: 0 };
   const db = await openToRead({ dataDir, databaseUrl });
@@ -46,7 +46,7 @@ async function check({ dataDir, databaseUrl, s3, searchPath }: CheckedPlace): Pr
     const store = createBackupStore(db);
     const places = { dataDir, bucket, store };
     const first = await findMissing(places);
-    // A file is not missing when a server has deleted it since its row was read.
+    // A second look excludes files that a server deleted after their rows were read.
     const second = first.missing.size === 0 ? first : await findMissing(places);
     const missing = [...second.missing].filter((name) => first.missing.has(name));
     const projects = await store.listProjects();
@@ -87,7 +87,7 @@ async function findMissing({ dataDir, bucket, store }: Places): Promise<Found> {
   return found;
 }
 
-/** Number of looks at once: remote storage answers many as fast as one. */
+/** Number of concurrent lookups: remote storage answers many as fast as one. */
 const looksAtOnce = 32;
 
 async function lookFor(

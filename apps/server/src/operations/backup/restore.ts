@@ -7,8 +7,8 @@ import { syncFolder } from '../../storage/blobs/synced-files.ts';
 import { broken, type Manifest, manifestFiles, verifyManifest, unpackInto } from './archive.ts';
 
 /**
- * Makes a data folder of an archive. Throws a `SettingError` when the folder is not empty, or when the archive is not
- * whole, and then leaves nothing of it.
+ * Restores an archive to a data folder. Throws a `SettingError` when the folder is not empty, or when the archive is
+ * incomplete; nothing of the archive is left behind then.
  */
 export async function restore(archive: string, dataDir: string): Promise<Manifest> {
   process.umask(0o077);
@@ -46,7 +46,7 @@ async function requireReadable(archive: string): Promise<void> {
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whether the folder is there. Throws when it is not empty. */
+/** Returns whether the folder exists. Throws when it is not empty. */
 async function requireEmpty(dataDir: string): Promise<boolean> {
   try {
     if ((await readdir(dataDir)).length === 0) return true;
@@ -64,7 +64,7 @@ function requireWhole(file: string): void {
   if (problem !== undefined) throw broken(`its database is damaged (${problem})`);
 }
 
-/** The database comes last: a server that finds it finds everything. */
+/** Moves the files into the data folder, the database last, so that a server that finds it finds everything. */
 async function moveInto(dataDir: string, incoming: string): Promise<void> {
   for (const name of manifestFiles) await rm(path.join(incoming, name));
   const last = path.basename(databaseFileOf(dataDir));

@@ -14,10 +14,10 @@ type Cursor = Pick<ScreenRow, 'record_id' | 'position'>;
 
 export type BackupStore = ReturnType<typeof createBackupStore>;
 
-/** Lists what is stored beside the database, according to its rows. */
+/** Lists the files that are stored beside the database, according to its rows. */
 export function createBackupStore(db: Db) {
   return {
-    /** The screens of records, some at a time. */
+    /** Lists the screens of records, page by page. */
     async *listScreens(): AsyncGenerator<ScreenRow[]> {
       for (let after: Cursor | undefined = { record_id: '', position: -1 }; after !== undefined;) {
         const { record_id: recordId, position }: Cursor = after;
@@ -34,7 +34,7 @@ export function createBackupStore(db: Db) {
       }
     },
 
-    /** The files of runs, some at a time. */
+    /** Lists the files of runs, page by page. */
     async *listRunFiles(): AsyncGenerator<RunFileRow[]> {
       let after: RunFileRow | undefined = { run_id: '', name_key: '', file_id: '' };
       while (after !== undefined) {
@@ -52,7 +52,7 @@ export function createBackupStore(db: Db) {
       }
     },
 
-    /** The pictures and videos of films, some at a time. */
+    /** Lists the pictures and videos of films, page by page. */
     async *listFilmParts(): AsyncGenerator<FilmRow[]> {
       let after: FilmRow | undefined = { run_id: '', number: 0, part_id: '', ended_at: null };
       while (after !== undefined) {
@@ -79,7 +79,7 @@ export function createBackupStore(db: Db) {
       return rows.flatMap(({ large_key: key }) => key ?? []);
     },
 
-    /** Packs that no project has any more and that may still be there. */
+    /** Lists packs that no project references any more but that may still exist. */
     listRemovedPacks: (): Promise<string[]> => listEnqueued(db, 'delete large packs'),
 
     async listProjects(): Promise<string[]> {

@@ -50,7 +50,7 @@ it.each([
 });
 
 it('gives its icon to pages that name none', async () => {
-  // The server answers before it has read the console's files.
+  // Polls, because the server replies before it has read the console's files.
   const iconOf = async (): Promise<unknown[]> => {
     const { status, headers } = await open('/favicon.ico', { accept: 'image/*' });
     return [status, headers.get('location')];

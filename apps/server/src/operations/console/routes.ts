@@ -7,7 +7,7 @@ import { ApiError } from '../../kernel/errors/api-error.ts';
 import { pathOf } from '../../http/requests/addresses.ts';
 import { chooseCoding } from '../../http/requests/replies/codings.ts';
 
-/** The addresses of its pages: all of them get the same document, which shows what its address says. */
+/** Paths of the console's pages. All of them serve the same document, which renders the page of its path. */
 const pages = [
   '/',
   ...['devices', 'projects', 'runs', 'stats', 'jobs', 'records', 'groups', 'settings'].flatMap((name) => [
@@ -19,7 +19,7 @@ const pages = [
 
 const iconFile = /^assets\/icon-.*\.svg$/;
 
-/** Placeholder in the built page for the nonce of a reply. */
+/** Placeholder for a reply's nonce in the built page. */
 const noncePlace = /__CSP_NONCE__/g;
 
 const policyOf = (nonce: string): string =>
@@ -39,7 +39,7 @@ const policyOf = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ');
 
-/** Other names of pages that people type, with the address of the page. */
+/** Redirects from other page names that people type. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['/fleet', '/devices'],
   ['/review', '/groups'],
@@ -48,7 +48,7 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 
 type State = { built: BuiltConsole } | { failure: string } | undefined;
 
-/** `GET /` and the pages of the console · `GET /favicon.ico` · `GET /assets/*`: what `folder` has, once it is there. */
+/** `GET /` and the pages of the console · `GET /favicon.ico` · `GET /assets/*`: serves `folder` once it is built. */
 export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, log: Logger): void {
   let state: State;
   const ready = folder.then(readBuiltConsole).then(
@@ -60,7 +60,7 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   );
   app.addHook('onClose', () => ready);
 
-  // Handles addresses without a route: a browser gets a redirect or a 404 page, every other client the API's error.
+  // Handles unknown paths: a browser gets a redirect or a 404 page, every other client the API's error.
   app.addHook('onRequest', async (request, reply) => {
     const pathname = pathOf(request.url);
     if (!request.is404 || !isPageRequest(request) || pathname.startsWith('/api/')) return undefined;
@@ -69,7 +69,7 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   });
   for (const url of pages)
     app.get(url, { config: { scope: null, reach: null } }, (_request, reply) => sendPage(reply, state));
-  // Browsers ask for it on pages that name no icon, such as `/docs`.
+  // Browsers request this icon on pages that name none, such as `/docs`.
   app.get('/favicon.ico', { config: { scope: null, reach: null } }, (_request, reply) => {
     const icon =
       state !== undefined && 'built' in state && state.built.files.keys().find((name) => iconFile.test(name));
@@ -107,7 +107,7 @@ function sendPage(reply: FastifyReply, state: State): FastifyReply {
   return reply.send(state.built.page.replaceAll(noncePlace, nonce));
 }
 
-/** Its name has the hash of its content. */
+/** Sends an asset. Its name contains the hash of its content, so it is cached without revalidation. */
 function sendFile(request: FastifyRequest, reply: FastifyReply, { type, bodies }: BuiltFile): FastifyReply {
   const offered = chooseCoding(request.headers['accept-encoding']);
   const coding = offered !== undefined && bodies.has(offered) ? offered : 'identity';
@@ -121,11 +121,11 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { type, bodies }
 
 interface BuiltFile {
   readonly type: string;
-  /** By content coding; `identity` is the file as it is. */
+  /** Contents by content coding; `identity` is the uncompressed file. */
   readonly bodies: ReadonlyMap<string, Buffer>;
 }
 
-/** The files of the console by their path from its root, such as `assets/index-Bx3.js`. */
+/** Built console: its page, and its files by their relative path, such as `assets/index-Bx3.js`. */
 interface BuiltConsole {
   readonly page: string;
   readonly files: ReadonlyMap<string, BuiltFile>;
@@ -140,7 +140,7 @@ const types: Record<string, string> = {
 };
 const codings: Record<string, string> = { '.br': 'br', '.gz': 'gzip' };
 
-/** Reads what the build has written; it is about two megabytes, and never changes while it is served. */
+/** Reads the build output into memory: about two megabytes, which never change while they are served. */
 async function readBuiltConsole(folder: string): Promise<BuiltConsole> {
   const page = await readFile(path.join(folder, 'index.html'), 'utf8');
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -169,7 +169,7 @@ const page = (title: string, body: string, head = ''): string => `<!doctype html
 <body>${body}</body></html>
 `;
 
-/** Looks again by itself; the API does not wait for the console. */
+/** Page that reloads itself every second, because the server does not wait for the console's build. */
 const buildingPage = page(
   'Phalanx',
   '<p>The console is being made ready; this takes a few seconds after its sources have changed.</p>',

@@ -9,7 +9,7 @@ const intro = `# Phalanx
 > A self-hosted service that runs TypeScript automations on a fleet of Android phones, under a REST API. This is the documentation of the version that runs here.
 `;
 
-/** `GET /api/v2/help…` · `GET /help/*.md` · `GET /llms.txt` · `GET /llms-full.txt`: open to everybody, as `/docs` is. */
+/** `GET /api/v2/help…` · `GET /help/*.md` · `GET /llms.txt` · `GET /llms-full.txt`: public, like `/docs`. */
 export async function serveHelp({ app, limits }: Context): Promise<readonly HelpPage[]> {
   const help = await HelpPages.read();
   const pages = help.pages.map(({ name, title, group }) => ({ name, title, group }));
@@ -24,7 +24,7 @@ export async function serveHelp({ app, limits }: Context): Promise<readonly Help
     return { success: true, page: { name, title, group }, text };
   });
   addRoute(app, helpRoutes.search, async ({ query, raw }) => {
-    // One at a time of each address: anybody may search.
+    // One concurrent search per IP address, because search is public.
     const results = await limits.turns.searches.run(raw.ip, () => help.search(query.query));
     return { success: true, results: [...results] };
   });
@@ -52,6 +52,6 @@ function listOf(pages: readonly { name: string; title: string }[]): string {
   ].join('\n');
 }
 
-/** Without the types, which the pages of `automation` have in words. */
+/** Returns all pages in one, without the types, which the pages of `automation` describe in prose. */
 const fullOf = ({ pages }: HelpPages): string =>
   [intro, ...pages.filter(({ name }) => !isTypes(name)).map(({ text }) => text)].join('\n');

@@ -18,16 +18,16 @@ interface Section {
   readonly title: string;
   readonly anchor: string;
   readonly text: string;
-  /** Title and text in lower case, for the search. */
+  /** Lower-case title and text for the search. */
   readonly heading: string;
   readonly body: string;
 }
 
 const maxPages = 10;
-/** Maximum number of words, because anybody may search, and each word is looked for in all pages. */
+/** Maximum number of words per search: search is public, and each word is searched for in all pages. */
 const maxWords = 12;
 const maxText = 2000;
-/** Searches whose results are kept, of up to 20 KB each. */
+/** Number of searches whose results are cached, up to 20 KB each. */
 const maxFound = 500;
 
 /** The documentation of this version: the pages for users, and the declarations of the global `agent`. */
@@ -38,11 +38,11 @@ export class HelpPages {
 
   constructor(pages: readonly Page[]) {
     this.pages = pages;
-    // The pages of `automation` say what the declarations say.
+    // Declarations are not searched: the pages of `automation` say the same.
     this.#sections = pages.filter(({ name }) => !name.startsWith('types/')).flatMap(sectionsOf);
   }
 
-  /** Pages of decisions are for those who change Phalanx. */
+  /** Reads the pages for users. Excludes `decisions`, which are for developers of Phalanx. */
   static async read(): Promise<HelpPages> {
     const markdown = await readdir(docs, { recursive: true });
     const names = markdown
@@ -67,7 +67,7 @@ export class HelpPages {
     return this.pages.find((page) => page.name === name);
   }
 
-  /** Searches for the same words only once. */
+  /** Searches all pages. Results are cached by words. */
   async search(query: string): Promise<readonly HelpResult[]> {
     const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))].slice(0, maxWords);
     const key = words.join(' ');
@@ -101,8 +101,8 @@ export class HelpPages {
 }
 
 /**
- * Score of a section. A word counts more in a title, and a section with all words goes before one with many of the
- * same.
+ * Scores a section. A word counts more in a title, and a section with all words ranks above one with many occurrences
+ * of the same word.
  */
 function scoreOf(
   { heading, body, page }: Section,

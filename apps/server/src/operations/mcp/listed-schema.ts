@@ -15,7 +15,7 @@ import {
   type TSchema,
 } from 'typebox';
 
-/** A part of JSON Schema that every known program takes: many drop references, patterns, and unions of objects. */
+/** Subset of JSON Schema that every known client accepts: many drop references, patterns, and unions of objects. */
 export interface ListedSchema {
   readonly type?: string;
   readonly description?: string;
@@ -27,9 +27,9 @@ export interface ListedSchema {
 }
 
 /**
- * The form of a tool's arguments for models, who pay for each word of it in every conversation: names, types, and the
- * descriptions of the arguments themselves. Limits, patterns and what lies deeper than the fields of an argument are checked
- * when the tool is called, and told then.
+ * Returns the schema of a tool's arguments for models, which pay for each word of it in every conversation: names,
+ * types, and the descriptions of the arguments themselves. Limits, patterns and levels below the fields of an argument
+ * are checked, and reported, when the tool is called.
  */
 export const listedSchema = ({ properties, required }: TObject): ListedSchema => ({
   type: 'object',
@@ -51,7 +51,7 @@ const mapFields = <From, To>(
 ): Record<string, To> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, map(field)]));
 
-/** `isOuter`: objects are listed with their fields. */
+/** Reduces a schema to the subset. `isOuter`: whether objects are listed with their fields. */
 function plainOf(schema: TSchema, isOuter: boolean): ListedSchema {
   if (IsUnion(schema)) {
     const variants = [...(choiceOf(schema)?.variants.values() ?? [])];
@@ -78,7 +78,7 @@ function plainOf(schema: TSchema, isOuter: boolean): ListedSchema {
   return IsObject(schema) || IsRecord(schema) ? { type: 'object' } : {};
 }
 
-/** One object with the fields of all; only what each of them has to have is required. */
+/** Merges variants into one object with the fields of all. A field is required only if every variant requires it. */
 function mergedOf(variants: readonly TObject[], isOuter: boolean): ListedSchema {
   if (!isOuter) return { type: 'object' };
   const fields = new Map<string, ListedSchema[]>();

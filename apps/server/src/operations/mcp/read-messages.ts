@@ -2,8 +2,8 @@ import { wrapper } from './arguments/read-arguments.ts';
 import { isFields, type Fields } from './arguments/variants.ts';
 
 /**
- * Messages as the protocol's library takes them. Programs send `null` for parameters that they leave out, and arguments
- * as `null` or text: these come in an object, which the tool reads.
+ * Normalizes messages for the MCP library. Clients send `null` for omitted parameters, and arguments as `null` or text:
+ * arguments that are no object are wrapped in one, which the tool unwraps.
  */
 export const readMessages = (body: unknown): unknown =>
   Array.isArray(body) ? body.map(readMessage) : readMessage(body);

@@ -11,12 +11,12 @@ interface Picture {
   readonly jpeg: Buffer;
 }
 
-/** Texts, each a block of its own, and pictures. */
+/** Texts and pictures. */
 export type ToolResult = readonly (string | Picture)[];
 
 /**
- * Hints for programs about a tool, before it is called; their token decides. Without a hint the protocol takes a tool
- * for one that changes and destroys.
+ * Hints about a tool for clients; permissions depend on the token alone. Without a hint, the protocol assumes that a
+ * tool changes and destroys data.
  */
 interface Hints {
   readonly readOnlyHint?: true;
@@ -25,18 +25,18 @@ interface Hints {
 
 export const reading: Hints = { readOnlyHint: true };
 export const changing: Hints = { destructiveHint: false };
-/** Actions that cannot be undone, for example those of phones. */
+/** Hints of tools whose actions cannot be undone, for example on phones. */
 export const acting: undefined = undefined;
 
 export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The token needs all of them, or the tool is not listed. */
+  /** Scopes that the token needs; otherwise the tool is not listed. */
   readonly scopes: readonly Scope[];
   readonly hints: Hints | undefined;
   readonly input: TObject;
-  /** `given` is whatever the program has sent. Throws `ToolFailure`, also when it is wrong. */
+  /** Runs the tool. `given` are the client's raw arguments. Throws `ToolFailure`, also for invalid arguments. */
   run(api: ApiCalls, given: unknown): Promise<ToolResult>;
 }
 
@@ -45,7 +45,7 @@ interface ToolOf<Input extends TObject> extends Omit<Tool, 'input' | 'run'> {
   readonly run: (api: ApiCalls, args: Static<Input>) => Promise<ToolResult>;
 }
 
-/** The tool reads its arguments itself, so that each takes what programs send. */
+/** Defines a tool that parses its own arguments, so that every tool tolerates the variations of clients. */
 export const defineTool = <Input extends TObject>({ run, ...tool }: ToolOf<Input>): Tool => ({
   ...tool,
   run: async (api, given) => {
@@ -56,8 +56,8 @@ export const defineTool = <Input extends TObject>({ run, ...tool }: ToolOf<Input
 });
 
 /**
- * Puts the words of a phone, a run or a project between two lines that they cannot contain, because nobody there knows
- * them. A model is told that nothing between the lines is an instruction.
+ * Fences text from a phone, a run or a project between two lines with a random mark, which the text cannot contain
+ * because its author does not know it. The model is instructed to follow nothing between these lines.
  */
 export function fenced(what: string, text: string): string {
   const mark = randomBytes(4).toString('hex');
@@ -69,14 +69,14 @@ export const screenText = ({ screen_id, view, lines }: CompactScreenView): strin
   return `screen ${screen_id}${since}\n${fenced('screen of a phone', lines.join('\n'))}`;
 };
 
-/** About 25,000 tokens, more than which programs refuse: two bytes are rarely more than one. */
+/** Maximum result size, in bytes: about 25,000 tokens, at rarely less than two bytes per token. Clients refuse more. */
 const maxBytes = 50_000;
 
-/** The texts of a result within what programs take. What is left out is told. */
+/** Truncates a text to the size that clients accept, and reports how much was omitted. */
 export function bounded(text: string, left = maxBytes): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= left) return text;
-  // A letter that is cut in two is left out.
+  // Drops a character that was cut in two.
   const kept = bytes
     .subarray(0, Math.max(0, left))
     .toString()
@@ -84,7 +84,7 @@ export function bounded(text: string, left = maxBytes): string {
   return `${kept}\n… left out: ${bytes.length - Buffer.byteLength(kept)} of ${bytes.length} bytes. Ask for less at a time.`;
 }
 
-/** Refusal of the service. The message is for the caller of the tool. */
+/** Refusal of a tool call. The message is for the caller of the tool. */
 export class ToolFailure extends Error {}
 
 interface Given {
@@ -93,14 +93,14 @@ interface Given {
   readonly body?: object;
 }
 
-/** The endpoints of this service, as the caller of a tool: with their token, rights and limits. */
+/** Calls endpoints of this service on behalf of the tool's caller, with the caller's token, rights and limits. */
 export interface ApiCalls {
   call<Contract extends RouteContract>(contract: Contract, given?: Given): Promise<ReplyOf<Contract>>;
   /** Calls an endpoint whose replies are not JSON. */
   read(contract: RouteContract, given: Given): Promise<{ readonly type: string; readonly body: Buffer }>;
 }
 
-/** Calls go through the whole of the service, so that no rule is written twice. */
+/** Creates the calls. They pass through the whole service, so that no rule is implemented twice. */
 export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client: string): ApiCalls {
   const { authorization = '' } = request.headers;
   const send = async (contract: RouteContract, { params = {}, query = {}, body }: Given) => {
@@ -108,7 +108,7 @@ export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client
     const asked = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)]],
     );
-    // `inject` begins its work only when it is awaited, so that happens within `calledBy`.
+    // `inject` starts only when it is awaited, so it is awaited within `calledBy`.
     const reply = await calledBy.run(
       { via: 'mcp', client },
       async () =>
@@ -124,7 +124,7 @@ export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client
     throw new ToolFailure(failureText(reply.body));
   };
   return {
-    // The route has sent the reply that its contract promises.
+    // Routes reply in the form of their contracts.
     call: async (contract, given = {}) => (await send(contract, given)).json<ReplyOf<typeof contract>>(),
     read: async (contract, given) => {
       const { headers, rawPayload: body } = await send(contract, given);
@@ -133,7 +133,7 @@ export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client
   };
 }
 
-/** `.` and `..` would vanish from the address, and the call would be another one. */
+/** Encodes a path segment. Refuses empty ones, `.` and `..`, which would change the path to another endpoint. */
 function segment(text: string): string {
   if (/^\.{0,2}$/.test(text)) throw new ToolFailure(`"${text}" is no ID.`);
   return encodeURIComponent(text);
@@ -143,7 +143,7 @@ const maxErrors = 50;
 
 function failureText(body: string): string {
   try {
-    // The body is the service's own.
+    // The body comes from this service.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { code, message, errors = [] } = JSON.parse(body) as Static<typeof ErrorBody>;
     return [`${code}: ${message}`, ...errors.slice(0, maxErrors)].join('\n');

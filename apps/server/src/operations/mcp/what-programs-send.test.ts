@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => phone.dispose());
 beforeEach(() => phone.reset());
 
-/** Sends a message of a program, as the program has written it. */
+/** Sends an MCP message unchanged, as a client would. */
 async function post(message: object, version = '2025-06-18'): Promise<string> {
   const { text } = await phone.api('owner')('POST', '/mcp', {
     headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': version },
@@ -37,7 +37,7 @@ async function callRaw(params: object): Promise<Called> {
 
 const call = (name: string, args: unknown): Promise<Called> => callRaw({ name, arguments: args });
 
-/** Answers the next question of steps, which it returns: all are done, or the first is refused. */
+/** Answers the host's next `act` request, and returns its steps. All steps succeed, or the first is refused. */
 async function answerActs(refusal?: 'gone'): Promise<readonly HostActStep[]> {
   const { request_id, steps } = await phone.host.waitFor('act');
   const results =
@@ -55,10 +55,10 @@ async function answerActs(refusal?: 'gone'): Promise<readonly HostActStep[]> {
   return steps;
 }
 
-/** The steps that the phone's host is asked for. */
+/** Calls `act`, and returns the steps that the phone's host receives. */
 async function act(args: object): Promise<readonly HostActStep[]> {
   const answered = answerActs();
-  // Without a question there is nothing to answer, and the call tells why.
+  // If the host receives no request, the failed call shows the reason.
   answered.catch(() => undefined);
   expect(await call('act', { device: phone.deviceId, ...args })).toMatchObject({ isError: false });
   return answered;
@@ -95,7 +95,7 @@ it('null and the empty text stand for what is left out, where something may be',
   expect(await act({ screen: '', lease: null, project: '', steps: [{ ...filled, type: 'back' }] })).toEqual([
     { type: 'back' },
   ]);
-  // Empties the field.
+  // An empty text clears the field.
   const clear = { type: 'type', text: '', clear: true };
   expect(await act({ steps: [{ ...clear, on: '', secret: null }] })).toEqual([clear]);
 });

@@ -16,7 +16,7 @@ import {
 
 import { keywordOf } from './variants.ts';
 
-/** Describes a value, after "must be". */
+/** Describes the expected value, to follow "must be". */
 export function expectedOf(schema: TSchema): string {
   if (IsEnum(schema)) return `one of ${schema.enum.join(', ')}`;
   if (IsLiteral(schema)) return JSON.stringify(schema.const);
@@ -45,7 +45,7 @@ function range(schema: TSchema, names: readonly [string, string], word: string, 
 const eitherOf = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1) ?? ''}`;
 
-/** A value that fits: the first example of the schema, or the least that it takes. */
+/** Returns a valid value: the first example of the schema, or a minimal one. */
 export function exampleOf(schema: TSchema): unknown {
   const examples = keywordOf(schema, 'examples');
   if (Array.isArray(examples)) return examples[0];

@@ -6,8 +6,9 @@ import { expectedOf, exampleOf } from './describe-schema.ts';
 import { type Fields, isClosedObject, isFields, variantOf } from './variants.ts';
 
 /**
- * One sentence about the first thing that is wrong: where, what is expected, an example and what came. `at` is the path in
- * the caller's words, such as `steps[0].on`; of the arguments as a whole it is empty. Undefined: nothing is wrong.
+ * Describes the first problem in one sentence: the place, the expected value with an example, and the given value. `at`
+ * is the path in the caller's terms, such as `steps[0].on`; empty for the arguments as a whole. Returns undefined when
+ * the value is valid.
  */
 export function findProblem(schema: TSchema, value: unknown, at = ''): string | undefined {
   const variant = variantOf(schema, value);
@@ -25,7 +26,7 @@ function ownProblem(variant: TSchema, value: unknown, at: string): string | unde
   return `${place} must be ${expected}; ${describe(value)} came${ifNoJson(value)}.`;
 }
 
-/** An object that names none of the variants. */
+/** Describes the problem of an object that matches none of the variants. */
 function choiceProblem(schema: TSchema, value: unknown, at: string): string | undefined {
   const choice = IsUnion(schema) ? choiceOf(schema) : undefined;
   if (choice === undefined || !isFields(value)) return undefined;
@@ -102,6 +103,6 @@ function describe(value: unknown): string {
   return isFields(value) ? 'an object' : String(value);
 }
 
-/** A text that was meant as JSON. */
+/** Adds a hint to a text that was meant as JSON. */
 const ifNoJson = (value: unknown): string =>
   typeof value === 'string' && /^\s*[[{]/.test(value) ? ', which is not valid JSON' : '';

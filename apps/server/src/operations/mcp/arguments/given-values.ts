@@ -3,28 +3,28 @@ import { IsArray, IsObject, IsOptional, IsRecord, type TObject, type TSchema } f
 import { JsonScan } from '../../../http/requests/bodies/json-bounds.ts';
 import { type Fields, isClosedObject, isFields, keywordOf, takesText, variantOf } from './variants.ts';
 
-/** Values in all JSON texts of a call, as many as the protocol's library takes beside them. */
+/** Maximum number of values in all JSON texts of a call. The MCP library gets the same limit for the other values. */
 export const maxValues = 10_000;
 const maxDepth = 64;
 
 /**
- * Reads what programs send for a schema. Many send arrays, objects, numbers and booleans as JSON text, and `null` or an
- * empty text for what they leave out.
+ * Reads the arguments that MCP clients send for a schema. Many clients send arrays, objects, numbers and booleans as
+ * JSON text, and `null` or an empty text for omitted fields.
  */
 export class GivenValues {
   #left = maxValues;
   #excess: string | undefined;
 
-  /** The excess in the JSON texts, as the end of a sentence that begins with "it". */
+  /** Exceeded limit of the JSON texts, as the end of a sentence that begins with "it". */
   get excess(): string | undefined {
     return this.#excess;
   }
 
-  /** The value that the schema has for it; what doesn't fit is left as it is. */
+  /** Converts a value to the form of the schema. A value that doesn't fit is returned unchanged. */
   read(schema: TSchema, value: unknown): unknown {
     if (typeof value === 'string') {
       const parsed = takesText(schema, value) ? undefined : this.#parse(value);
-      // Some send JSON text of JSON text.
+      // Some clients encode JSON text as JSON text again.
       return parsed === undefined ? value : this.read(schema, parsed);
     }
     const variant = variantOf(schema, value);
@@ -47,7 +47,7 @@ export class GivenValues {
     return Object.fromEntries(kept);
   }
 
-  /** Undefined: it is no JSON. */
+  /** Parses JSON text; undefined when it is not JSON or exceeds a limit. */
   #parse(text: string): unknown {
     if (this.#excess !== undefined) return undefined;
     const scan = new JsonScan({ depth: maxDepth, names: this.#left, values: this.#left });
@@ -62,7 +62,7 @@ export class GivenValues {
   }
 }
 
-/** An empty text counts as no value, except in a field whose schema allows it. */
+/** Whether a value counts as omitted: null, or an empty text in a field whose schema does not allow it. */
 function isNothing(schema: TSchema | undefined, value: unknown): boolean {
   if (typeof value !== 'string') return value === null;
   if (schema === undefined || !takesText(schema, value)) return value.trim() === '';

@@ -5,12 +5,12 @@ import { findProblem } from './find-problem.ts';
 import { GivenValues } from './given-values.ts';
 import { isFields } from './variants.ts';
 
-/** Field of wrapped arguments: some programs wrap them, and `readMessages` wraps all that is no object. */
+/** Field of wrapped arguments. Some clients wrap them, and `readMessages` wraps arguments that are no object. */
 export const wrapper = 'arguments';
 
 type Read<Args> = { readonly args: Args; readonly problem?: undefined } | { readonly problem: string };
 
-/** The arguments of a tool as its schema has them, or one sentence for whoever called it. */
+/** Returns the arguments of a tool in the form of its schema, or a problem in one sentence for the caller. */
 export function readArguments<Input extends TSchema>(schema: Input, given: unknown): Read<Static<Input>> {
   const values = new GivenValues();
   const args = values.read(schema, unwrapped(schema, given));
@@ -27,7 +27,7 @@ function unwrapped(schema: TSchema, given: unknown): unknown {
   return isNone(inner) ? {} : inner;
 }
 
-/** Some languages write an object without fields as an empty array. */
+/** Whether arguments are omitted. Some languages encode an empty object as an empty array. */
 const isNone = (given: unknown): boolean =>
   given === undefined ||
   given === null ||

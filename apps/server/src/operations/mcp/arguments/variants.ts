@@ -16,14 +16,14 @@ export type Fields = Readonly<Record<string, unknown>>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A keyword of a schema, such as `maxLength`. */
+/** Returns the value of a keyword of a schema, such as `maxLength`. */
 export const keywordOf = (schema: TSchema, name: string): unknown =>
   new Map<string, unknown>(Object.entries(schema)).get(name);
 
 export const isClosedObject = (schema: TObject): boolean =>
   keywordOf(schema, 'additionalProperties') === false;
 
-/** Finds the schema that a value means: of a union the variant with its kind of value, or with the constant that it names. */
+/** Resolves the schema that a value addresses: for a union, the variant with the value's kind or constant. */
 export function variantOf(schema: TSchema, value: unknown): TSchema {
   if (!IsUnion(schema)) return schema;
   const choice = choiceOf(schema);
@@ -36,7 +36,7 @@ export function variantOf(schema: TSchema, value: unknown): TSchema {
   return schema.anyOf.find(isMeant) ?? schema;
 }
 
-/** Whether a text is what the schema asks for, be it right or wrong. Then it is never read as JSON. */
+/** Whether the schema expects a text, valid or not. Such a text is never parsed as JSON. */
 export function takesText(schema: TSchema, text: string): boolean {
   if (IsUnion(schema)) {
     const areTexts = schema.anyOf.every((variant) => IsString(variant) || constantsOf(variant) !== undefined);
@@ -48,7 +48,7 @@ export function takesText(schema: TSchema, text: string): boolean {
   return IsString(schema) || constantsOf(schema) !== undefined || isAnything(schema);
 }
 
-/** Undefined: the schema is no choice of texts. */
+/** Returns the constants of a schema that is a choice of texts; otherwise undefined. */
 function constantsOf(schema: TSchema): readonly string[] | undefined {
   const values: readonly unknown[] = IsEnum(schema) ? schema.enum : IsLiteral(schema) ? [schema.const] : [];
   const texts = values.filter((value) => typeof value === 'string');

@@ -12,7 +12,7 @@ const anchors = Object.entries(ActSelector.properties).flatMap(([name, field]) =
 );
 const plainConditions = conditions.filter((name) => !anchors.includes(name));
 
-/** Describes a type of step, for example `long_press(on duration_ms?)`. */
+/** Signatures of the step types, for example `long_press(on duration_ms?)`. */
 const stepForms = ActStep.anyOf.map(({ properties: { type, ...fields } }) => {
   const names = Object.entries(fields)
     .map(([name, field]) => (IsOptional(field) ? `${name}?` : name))
@@ -26,7 +26,7 @@ const steps = Type.Array(ActStep, {
   description: `${stepForms.join(' ')}. on, within: number of a line, text, or selector as {isSwitch:true,rightOf:{hasText:'Wi-Fi'}} of ${plainConditions.join(' ')}, these in ${anchors.join(' ')}; nth: -1 the last. down moves content up. secret: name`,
 });
 
-/** Programs that fill in every field send an empty text beside the name of a secret. */
+/** Drops an empty text beside a secret, as sent by clients that fill in every field. */
 function withoutEmptyText(step: ActStep): ActStep {
   if (step.type !== 'type' || step.secret === undefined || step.text !== '') return step;
   const { text: _, ...others } = step;
@@ -36,7 +36,7 @@ function withoutEmptyText(step: ActStep): ActStep {
 const isOfLine = (step: ActStep): boolean =>
   ('on' in step && typeof step.on === 'number') || ('within' in step && typeof step.within === 'number');
 
-/** A text that looks like another kind of target, and was not on the screen as a text. */
+/** Whether a missed text target looks like another kind of target, such as a line number or a selector. */
 function isMistaken(step: ActStep | undefined, { refusal }: ActOutcome['steps'][number]): boolean {
   if (step === undefined || !('on' in step) || typeof step.on !== 'string') return false;
   const isMissed = refusal === 'gone' || refusal === 'timeout';

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import { defineTool, reading, type Tool } from '../tool.ts';
 
-/** Some 800 tokens. */
+/** Maximum length of a reply, in characters: some 800 tokens. */
 const maxLetters = 3000;
 
 export const docTools: readonly Tool[] = [

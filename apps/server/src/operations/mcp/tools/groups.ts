@@ -21,7 +21,7 @@ import { exampleId, filePath, maxFiles, NewFile, project } from './projects.ts';
 
 const group = Type.String({ maxLength: 100, description: 'Group ID', examples: [exampleId] });
 
-/** A larger tree takes too long to be parsed here. */
+/** Maximum size of a shown tree, in bytes: larger ones take too long to parse. */
 const maxTreeBytes = 256 * 1024;
 const maxShown = 50;
 const lookEveryMs = 500;
@@ -85,7 +85,7 @@ const errorText = ({ error }: Pick<RecordGroup, 'error'>): string =>
     ? ''
     : ` ${JSON.stringify(`${error.name} at ${error.place ?? 'an unknown place'}: ${error.message}`)},`;
 
-/** The numbered lines of a tree that a record has. */
+/** Returns the numbered lines of a record's tree. */
 async function screenLines(api: ApiCalls, treeUrl: string): Promise<string> {
   const { pathname, searchParams } = new URL(treeUrl);
   const [, record_id = '', screen_id = '', kind = ''] = /([^/]+)\/([^/]+)\/([^/]+)$/.exec(pathname) ?? [];
@@ -96,7 +96,7 @@ async function screenLines(api: ApiCalls, treeUrl: string): Promise<string> {
   });
   const excess = body.length > maxTreeBytes ? `has ${body.length} bytes` : findExcess(body);
   if (excess !== undefined) return `The tree is not shown: it ${excess}.`;
-  // Its host has checked it, and it was checked when it was stored.
+  // The tree was validated by its host, and again when it was stored.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const tree = JSON.parse(body.toString()) as ScreenTree;
   const { right: width, bottom: height } = tree.root.boundsInScreen;

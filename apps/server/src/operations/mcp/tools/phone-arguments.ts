@@ -8,7 +8,7 @@ export const device = Type.String({
   description: 'ID or serial number',
   examples: ['SIM0001'],
 });
-/** A selector of phones, in what a model has to know of it. */
+/** Phone selector, described in as few words as a model needs. */
 export const phoneSelector = Type.String({
   ...Selector,
   description:
@@ -16,7 +16,7 @@ export const phoneSelector = Type.String({
 });
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Finds the device of an ID or a serial number. */
+/** Returns the ID of the device with an ID or serial number. */
 export async function deviceIdOf(api: ApiCalls, given: string): Promise<string> {
   if (uuid.test(given)) return given;
   const { devices } = await api.call(deviceRoutes.list, { query: { search: given } });

@@ -24,7 +24,7 @@ const deviceLine = ({ device_id, serial, name, brand, model, state, reason, ...m
     ...Object.entries(more.labels).map(([key, value]) => `${key}=${value}`),
   ].join(', ');
 
-/** The attributes that it has, then a line for each selector. */
+/** Returns the non-empty attributes of a node, then a line per selector. */
 function nodeLines({ selectors, bounds, is, ...node }: NodeInspection): string[] {
   const { left, top, right, bottom } = bounds;
   const attributes = Object.entries(node).flatMap(([name, value]) =>

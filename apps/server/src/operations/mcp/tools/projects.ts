@@ -29,7 +29,7 @@ async function listFiles(api: ApiCalls, id: string): Promise<string> {
   return [`etag ${etag}, ${state}`, fenced('files', [...lines, ...more].join('\n'))].join('\n');
 }
 
-/** Lists the errors and warnings that a write of these files would have. */
+/** Returns the errors and warnings that writing these files would cause. */
 async function check(
   api: ApiCalls,
   id: string,

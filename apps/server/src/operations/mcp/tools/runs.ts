@@ -36,7 +36,7 @@ const settings = (description: string) =>
   );
 const lookEveryMs = 500;
 const logLines = 60;
-/** On more phones a launch has to be confirmed. */
+/** Maximum number of phones of a launch without confirmation. */
 const freePhones = 3;
 
 async function untilEnded(api: ApiCalls, id: string, seconds: number): Promise<RunDetail> {
@@ -92,7 +92,7 @@ async function runText(api: ApiCalls, detail: RunDetail, wish: LogWish): Promise
   ];
 }
 
-/** The free phones that a selector means. */
+/** Returns the IDs of the free phones that match a selector. */
 async function freeDevices(api: ApiCalls, selector: string, count: number | undefined): Promise<string[]> {
   const { devices } = await api.call(deviceRoutes.list, {
     query: { selector, state: 'ready', limit: 1000 },

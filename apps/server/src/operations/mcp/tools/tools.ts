@@ -5,7 +5,7 @@ import { phoneTools } from './phones.ts';
 import { projectTools } from './projects.ts';
 import { runTools } from './runs.ts';
 
-/** All tools, in the order in which they are listed. */
+/** All tools, in listing order. */
 export const tools: readonly Tool[] = [
   ...phoneTools,
   ...projectTools,
