@@ -5,7 +5,7 @@ import type { Row, Transaction } from './tables/tables.ts';
 import { addToOutbox } from './webhook-outbox.ts';
 import { fisher } from './fisher.ts';
 
-/** Runs and records to count for a version of an app. */
+/** Runs and records to count for an app version. */
 export interface AppVersionCount {
   readonly projectId: string;
   readonly package: string;
@@ -19,9 +19,9 @@ export interface AppVersionCount {
 
 export type AppVersion = Row<'app_version'>;
 
-/** Maximum number of app versions of a project: a phone may name any number of them. */
+/** Maximum number of app versions per project, because a phone may report any number of them. */
 const maxOfProject = 500;
-/** Minimum number of runs for a judgement of a version. */
+/** Minimum number of runs before a version is judged. */
 const minRuns = 5;
 const minRatio = 2;
 const maxChance = 0.01;
@@ -36,7 +36,10 @@ const columns: Parameters<typeof rowsAs>[2] = {
   records: 'bigint',
 };
 
-/** Counts, in the transaction of what happens, and tells when the code knows a version worse than the one before. */
+/**
+ * Counts runs and records in the transaction that stores them. Reports a drift when runs on a version are bad more
+ * often than on the previous one.
+ */
 export async function countAppVersions(
   transaction: Transaction,
   counts: readonly AppVersionCount[],
@@ -57,7 +60,7 @@ export async function countAppVersions(
   for (const row of rows) await reportIfWorse(transaction, row);
 }
 
-/** Reports that a record of this version has reopened a solved group, which had no record of the version before. */
+/** Reports that a record of this version has reopened a solved group, which had no record of the previous version. */
 export async function reportReopened(
   transaction: Transaction,
   {
@@ -80,7 +83,7 @@ export async function reportReopened(
   await reportDrift(transaction, { row, before, reason: { by: 'reopened', group_id: groupId }, at });
 }
 
-/** Sums the counts to one row a version. The order is the same for all transactions, which prevents deadlocks. */
+/** Sums the counts to one row per version. All transactions use the same order, which prevents deadlocks. */
 function sumsOf(counts: readonly AppVersionCount[]) {
   const keyOf = (count: AppVersionCount): string =>
     JSON.stringify([count.projectId, count.package, count.version]);
@@ -113,7 +116,7 @@ async function reportIfWorse(transaction: Transaction, row: AppVersion): Promise
   await reportDrift(transaction, { row, before, reason: { by: 'failing' }, at: row.last_seen });
 }
 
-/** Finds the version with runs that appeared last before this one. */
+/** Finds the latest version with runs that appeared before this one. */
 const findBefore = (
   transaction: Transaction,
   { project_id, package: name, version, first_seen }: AppVersion,
@@ -137,7 +140,7 @@ interface Found {
   at: number;
 }
 
-/** Reports a drift once for each version, even with concurrent counts. */
+/** Reports a drift once per version, even with concurrent counts. */
 async function reportDrift(transaction: Transaction, { row, before, reason, at }: Found): Promise<void> {
   const drift: DriftReason = {
     ...reason,

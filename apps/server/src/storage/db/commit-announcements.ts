@@ -20,11 +20,11 @@ export function announce(transaction: Transaction, announcement: Announcement): 
 
 /**
  * Registers a listener for the announcements of committed transactions of this process. A transaction resolves when its
- * listeners have. Returns the function that ends it.
+ * listeners have. Returns a function that removes the listener.
  */
 export function onCommit(db: Db, listener: Listener): () => void {
   const all = listeners.get(db) ?? new Set();
-  // Run the listener in its own context, because a note of the request is not for the listener's changes.
+  // Run the listener in its own async context, because a note of the request must not apply to changes of the listener.
   const bound = AsyncResource.bind(listener);
   listeners.set(db, all.add(bound));
   return () => void all.delete(bound);

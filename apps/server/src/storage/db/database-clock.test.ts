@@ -13,7 +13,7 @@ test('the time of the database is followed, and never goes back', () => {
   expect(clock.now()).toBeGreaterThanOrEqual(before);
 });
 
-// A lease of six seconds that such a server gave was over for all others at once.
+// A 6 s lease from such a server had already expired for all other servers.
 test('an answer that took long, because the server or the database stood still, does not move the time', () => {
   const clock = new DatabaseClock();
   const now = Date.now();

@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 
-/** Rate at which a measured offset becomes less certain, because clocks drift and are set; ms per ms. */
+/** Rate at which a measured offset loses certainty, because clocks drift and are adjusted; in ms per ms. */
 const driftRate = 0.01;
 
-/** Clock with the time of the database, which all servers share. It never goes back. */
+/** Clock that follows the time of the database, which all servers share. Never goes backward. */
 export class DatabaseClock implements Clock {
   #offsetMs = 0;
   #uncertaintyMs = Number.POSITIVE_INFINITY;
@@ -16,8 +16,9 @@ export class DatabaseClock implements Clock {
   }
 
   /**
-   * `databaseNow` was read while `askedAt` to `answeredAt` passed here; all are epoch ms. An answer that took long,
-   * from a database or to a server that stood still, says less than an earlier quick one, and is ignored.
+   * Adjusts the offset. `databaseNow` was read between `askedAt` and `answeredAt` of the local clock; all are epoch ms.
+   * A slow answer, by the database or because this server stood still, is less precise than an earlier quick one and is
+   * ignored.
    */
   adjust(databaseNow: number, askedAt: number, answeredAt: number): void {
     const uncertaintyMs = Math.abs(answeredAt - askedAt) / 2;

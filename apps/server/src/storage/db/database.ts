@@ -15,33 +15,34 @@ import { migrate, requireMigrated } from './migrate.ts';
 
 export type { Db, Transaction } from './tables/tables.ts';
 
-/** Location of the tables: a file of SQLite, or a database of PostgreSQL. */
+/** Location of the tables: an SQLite file or a PostgreSQL database. */
 export type DatabasePlace = { readonly file: string } | { readonly url: string };
 
-/** Settings that say where the data of a service is. */
+/** Settings for the location of a service's data. */
 interface DataSettings {
   readonly dataDir: string;
-  /** Undefined: the tables are in SQLite's file in the data folder. */
+  /** URL of PostgreSQL; undefined for the SQLite file in the data folder. */
   readonly databaseUrl: string | undefined;
 }
 
 interface TableSettings extends DataSettings {
-  /** Undefined: one server alone has the tables. */
+  /** URLs of NATS; undefined when a single server uses the tables. */
   readonly natsUrls: readonly URL[] | undefined;
 }
 
 /**
- * Opens a database and brings its tables up to date. Throws when another process has the file, and a `SettingError`
- * when PostgreSQL can't be used.
+ * Opens a database and migrates its tables. Throws when another process holds the file, and a `SettingError` when
+ * PostgreSQL can't be used.
  */
 export const openDatabase = (place: DatabasePlace): Promise<Db> => openPlace(place, migrate);
 
 /**
- * Opens the database for one of several servers, without a migration. Throws a `SettingError` if the tables do not fit.
+ * Opens the database for one of several servers, without migrating it. Throws a `SettingError` if the tables do not
+ * match the release.
  */
 const openSharedDatabase = (url: string): Promise<Db> => openPostgres(url, requireMigrated);
 
-/** Brings the tables up to date. Returns what was done. */
+/** Migrates the tables. Returns the names of the executed migrations. */
 export async function migrateDatabase(place: DatabasePlace): Promise<string[]> {
   const made: string[] = [];
   const db = await openPlace(place, async (one) => void made.push(...(await migrate(one))));
@@ -61,16 +62,16 @@ async function openPlace(place: DatabasePlace, prepare: Prepare): Promise<Db> {
   }
 }
 
-/** Writes a constant, to check that the database can be written. Throws if it cannot. */
+/** Writes a constant to check that the database is writable. Throws if it is not. */
 async function probeDatabase(db: Db): Promise<void> {
   const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
   await db.executeQuery(CompiledQuery.raw(writing));
 }
 
-/** Busy timeout: a backup that opens the file at the same moment may have to recover its log first. */
+/** Busy timeout in ms: a backup that opens the file at the same moment may have to recover its log first. */
 const busyMs = 1000;
 
-/** Opens a file of SQLite. Throws if it cannot be used, for example because another server has its folder. */
+/** Opens an SQLite file. Throws if it can't be used, for example because another server has locked its folder. */
 export function openSqlite(file: string): Dialect {
   const lock = lockForServer(path.dirname(file));
   try {
@@ -90,7 +91,7 @@ export function openSqlite(file: string): Dialect {
 
 function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('journal_mode = WAL');
-  // Each commit waits for its own flush (`sqlite/commit-flush.ts`), so a reported success outlives a loss of power.
+  // Each commit waits for its own flush (`sqlite/commit-flush.ts`), so a reported success survives a power loss.
   sqlite.pragma('synchronous = NORMAL');
   sqlite.pragma('foreign_keys = ON');
 }
@@ -106,16 +107,16 @@ interface ServiceTables {
 }
 
 /**
- * Opens the tables. Throws a `SettingError` when PostgreSQL can't be used or is in use by another server, and
- * `SQLITE_BUSY` when another server has the data folder.
+ * Opens the tables. Throws a `SettingError` when PostgreSQL can't be used or another server uses it, and `SQLITE_BUSY`
+ * when another server has locked the data folder.
  */
 export async function openTables({ dataDir, databaseUrl, natsUrls }: TableSettings): Promise<ServiceTables> {
-  // A file of SQLite needs no further lock, because opening it locks the folder.
+  // An SQLite file needs no further lock, because opening it locks the folder.
   if (databaseUrl === undefined) {
     const database = await openDatabase({ file: databaseFileOf(dataDir) });
     return { database, lock: undefined, isExclusive: true, release: async () => undefined };
   }
-  // The folder has incomplete bodies and cached repositories, which two servers would delete from each other.
+  // The folder contains incomplete bodies and cached repositories, which two servers would delete from each other.
   const folder = lockForServer(dataDir);
   try {
     const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'single' : 'cluster');
@@ -137,7 +138,7 @@ async function openPostgresTables(url: string, mode: ClusterMode): Promise<Servi
   }
 }
 
-/** Makes the monitor that probes the data folder and the database. */
+/** Creates the monitor that probes the data folder and the database. */
 export async function watchFaults(
   database: Db,
   { dataDir, databaseUrl }: DataSettings,
@@ -152,20 +153,22 @@ export async function watchFaults(
   return faults;
 }
 
-/** Brings the tables of a service up to date. Returns what was done. */
+/** Migrates the tables of a service. Returns the names of the executed migrations. */
 export async function migrateData({ dataDir, databaseUrl }: DataSettings): Promise<string[]> {
   if (databaseUrl !== undefined) return migrateDatabase({ url: databaseUrl });
   await prepareFolder(dataDir);
   return migrateDatabase({ file: databaseFileOf(dataDir) });
 }
 
-/** Busy timeout of readers beside a server that writes, which may have to recover the log of a killed one. */
+/**
+ * Busy timeout in ms for readers beside a writing server, which may have to recover the log of a killed server first.
+ */
 export const readBusyMs = 5000;
 
 /** Path of the database in the data folder. */
 export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
 
-/** Lists the problems of the file: damage, in SQLite's words, and missing references. */
+/** Lists the problems of the file: corruption, in SQLite's words, and dangling foreign keys. */
 export function problemsOfSqlite(file: string): string[] {
   const sqlite = new Sqlite(file, { fileMustExist: true, timeout: readBusyMs });
   try {

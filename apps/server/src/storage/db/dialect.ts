@@ -4,8 +4,8 @@ import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { storable } from './storable-text.ts';
 
 /**
- * Whether SQL is for PostgreSQL, not SQLite. Stores do not use it: differences between the engines are handled here and
- * in `transactions.ts`.
+ * Whether the database is PostgreSQL, not SQLite. Stores must not use it: differences between the engines are handled
+ * here and in `transactions.ts`.
  */
 export const isPostgres = <Tables>(db: Kysely<Tables>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -15,8 +15,8 @@ type Columns = Readonly<Record<string, ColumnType>>;
 type RowOf<Given extends Columns> = { readonly [Name in keyof Given]: string | number | null };
 
 /**
- * Makes a table of this name, for `FROM`, of any number of given rows. They are one parameter, or
- * one a column, because engines allow only some ten thousand.
+ * Builds a table of this name for `FROM` from any number of rows. The rows are one parameter, or one per column,
+ * because engines allow only some ten thousand parameters.
  */
 export function rowsAs<Tables, Given extends Columns>(
   db: Kysely<Tables>,
@@ -31,25 +31,25 @@ export function rowsAs<Tables, Given extends Columns>(
     );
     return sql`unnest(${sql.join(lists)}) AS ${sql.ref(table)} (${sql.join(names.map((name) => sql.ref(name)))})`;
   }
-  // Use lists, which SQLite reads in half the time of objects.
+  // Use arrays, which SQLite parses in half the time of objects.
   const json = JSON.stringify(rows.map((row) => names.map((name) => storable(row[name]))));
   const values = names.map((name, place) => sql`value->>${sql.lit(place)} AS ${sql.ref(name)}`);
   return sql`(SELECT ${sql.join(values)} FROM json_each(${json})) AS ${sql.ref(table)}`;
 }
 
-/** Makes a list of any number of texts, for `IN`. */
+/** Builds a list of any number of texts, for `IN`. */
 export const textsIn = <Tables>(db: Kysely<Tables>, texts: readonly string[]): RawBuilder<string> =>
   isPostgres(db)
     ? sql`(SELECT unnest(${texts}::text[]))`
     : sql`(SELECT value FROM json_each(${JSON.stringify(texts.map(storable))}))`;
 
-/** Makes a list of any number of whole numbers, for `IN`. */
+/** Builds a list of any number of integers, for `IN`. */
 export const numbersIn = <Tables>(db: Kysely<Tables>, numbers: readonly number[]): RawBuilder<number> =>
   isPostgres(db)
     ? sql`(SELECT unnest(${numbers}::bigint[]))`
     : sql`(SELECT value FROM json_each(${JSON.stringify(numbers)}))`;
 
-/** Codes of unique violations, SQLite's and PostgreSQL's. */
+/** Error codes of unique violations in SQLite and PostgreSQL. */
 const codes: ReadonlySet<string> = new Set([
   'SQLITE_CONSTRAINT_UNIQUE',
   'SQLITE_CONSTRAINT_PRIMARYKEY',
@@ -63,8 +63,8 @@ export const isUniqueViolation = (error: unknown): boolean => codes.has(errorCod
 export const nameKey = (name: string): string => name.normalize('NFKC').toLowerCase();
 
 /**
- * Whether a text has a part, which somebody gives, as it stands. Not by `LIKE`: SQLite takes the product of both
- * lengths for it, six seconds for 200 letters in 1,000 messages, and the event loop waits.
+ * Whether a text contains a part literally. Avoids `LIKE`, because SQLite needs time in proportion to the product of
+ * both lengths: 6 s for 200 characters in 1,000 messages, which blocks the event loop.
  */
 export const hasPart = <Tables>(
   db: Kysely<Tables>,

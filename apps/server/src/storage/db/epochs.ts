@@ -1,7 +1,7 @@
 import { numbersIn } from './dialect.ts';
 import type { Transaction } from './tables/tables.ts';
 
-/** Error for data of a host's connection that a newer one has replaced. */
+/** Thrown for data of a host connection that a newer one has replaced. */
 export class EpochOver extends Error {
   override readonly name = 'EpochOver';
 
@@ -11,8 +11,8 @@ export class EpochOver extends Error {
 }
 
 /**
- * Selects the epochs that are those of the newest connections of their hosts; they stay that until the transaction
- * ends. A host that connects anew takes the row of its earlier connection away.
+ * Selects the epochs that belong to the newest connections of their hosts; they stay newest until the transaction ends.
+ * A host that reconnects deletes the row of its earlier connection.
  */
 export async function selectCurrent(
   transaction: Transaction,
@@ -29,7 +29,7 @@ export async function selectCurrent(
   return new Set(rows.map(({ epoch }) => epoch));
 }
 
-/** Whether none of the hosts of these epochs has a newer connection; it stays so until the transaction ends. */
+/** Whether none of the hosts of these epochs has a newer connection. The result holds until the transaction ends. */
 export const areCurrent = async (transaction: Transaction, epochs: ReadonlySet<number>): Promise<boolean> =>
   (await selectCurrent(transaction, [...epochs])).size === epochs.size;
 

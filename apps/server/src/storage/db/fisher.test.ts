@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fisher } from './fisher.ts';
 
 it.each([
-  // Exact sums of whole numbers, by Python's math.comb.
+  // Computed with exact integers by Python's math.comb.
   [{ bad: 3, all: 4 }, { bad: 1, all: 4 }, 0.242857142857],
   [{ bad: 4, all: 5 }, { bad: 1, all: 20 }, 0.0019009975531714663],
   [{ bad: 7, all: 9 }, { bad: 12, all: 200 }, 5.220161711240127e-7],

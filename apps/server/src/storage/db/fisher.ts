@@ -5,8 +5,8 @@ interface Share {
 }
 
 /**
- * Fisher's exact test, one-sided: the probability that the first share has at least this part of the bad ones if both
- * are the same.
+ * Computes Fisher's exact test, one-sided: the probability that the first share has at least this many of the bad items
+ * if both shares are equal.
  */
 export function fisher(one: Share, other: Share): number {
   const bad = one.bad + other.bad;
@@ -17,7 +17,7 @@ export function fisher(one: Share, other: Share): number {
   let sum = 0;
   for (let count = one.bad; count <= max; count += 1) {
     sum += term;
-    // Terms beyond the middle decrease faster and faster.
+    // Terms beyond the peak decrease ever faster.
     if (count > (bad * one.all) / (one.all + other.all) && term < sum * 1e-12) break;
     term *= ((one.all - count) * (bad - count)) / ((count + 1) * (other.all - bad + count + 1));
   }
@@ -27,7 +27,7 @@ export function fisher(one: Share, other: Share): number {
 const logChoose = (all: number, some: number): number =>
   logFactorial(all) - logFactorial(some) - logFactorial(all - some);
 
-/** Stirling's series, which is exact to ten digits from 16 on. */
+/** Uses Stirling's series, which is accurate to ten digits from 16 on. */
 function logFactorial(number: number): number {
   if (number < 16) {
     let product = 1;

@@ -2,7 +2,7 @@ import { chownSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 
-/** Lock on a file. It ends with the process that holds it, even by `kill -9`. */
+/** Lock on a file. It is released when the process that holds it ends, even by `kill -9`. */
 export interface FolderLock {
   release(): void;
 }
@@ -22,15 +22,15 @@ function takeLock(file: string): FolderLock {
   }
 }
 
-/** Gives the file to the owner of the folder, who may make the next backup after root. */
+/** Gives the file to the owner of the folder, who may run the next backup after one by root. */
 function giveToOwner(file: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(path.dirname(file));
   chownSync(file, uid, gid);
 }
 
-/** Lock that keeps a data folder to one server. It does not lock the database, which a backup reads meanwhile. */
+/** Locks a data folder for one server. Does not lock the database, which a backup may read at the same time. */
 export const lockForServer = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'server.lock'));
 
-/** Lock that allows one backup of a data folder at a time. */
+/** Locks a data folder for one backup at a time. */
 export const lockForBackup = (dataDir: string): FolderLock => takeLock(path.join(dataDir, 'backup.lock'));

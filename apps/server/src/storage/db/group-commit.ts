@@ -6,10 +6,16 @@ import { isPostgres } from './dialect.ts';
 import { transact } from './transactions.ts';
 import { executeTransaction } from './commit-announcements.ts';
 
-/** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
+/**
+ * Statements of one write. They may be executed again when another write of the group fails or two transactions
+ * conflict.
+ */
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
 
-/** Time after which a group is committed: SQLite's statements keep the event loop until their transaction ends. */
+/**
+ * Time in ms after which a group is committed, because SQLite's statements block the event loop until their transaction
+ * ends.
+ */
 const maxGroupMs = 5;
 
 interface Waiting {
@@ -19,8 +25,8 @@ interface Waiting {
 }
 
 /**
- * Groups writes. In SQLite, writes that come at the same time share a transaction, and one flush of the disk. In
- * PostgreSQL each write is its own transaction: transactions share their flushes by themselves.
+ * Groups writes. In SQLite, concurrent writes share a transaction and one disk flush. In PostgreSQL, each write is its
+ * own transaction, because PostgreSQL groups flushes itself.
  */
 export class GroupCommit {
   readonly #db: Db;
@@ -33,8 +39,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves when the write is stored for good. Rejects when it failed; then nothing of it is stored. Writes of one
-   * queue are executed in the order in which they are given.
+   * Resolves when the write is durable. Rejects when it failed, and then nothing of it is stored. Writes of one queue
+   * are executed in call order.
    */
   write<Result>(write: Write<Result>, queue?: string): Promise<Result> {
     if (isPostgres(this.#db)) return this.#writeAlone(write, queue);
@@ -42,7 +48,7 @@ export class GroupCommit {
     this.#waiting.push({ write, resolve, reject });
     if (!this.#isWorking) {
       this.#isWorking = true;
-      // Begins at the end of this turn of the event loop, so that its other writes can join.
+      // Starts at the end of this turn of the event loop, so that other writes of the turn can join.
       setImmediate(() => void this.#work());
     }
     // `#commit` resolves with the result of `write`.
@@ -71,9 +77,9 @@ export class GroupCommit {
         writeSome(transaction, group),
       );
     } catch (error) {
-      // A fault of the surroundings would meet each of them.
+      // An environment fault would affect every write.
       if (group.length === 1 || findFault(error) !== undefined) for (const { reject } of group) reject(error);
-      // One write fails; alone, it costs only itself.
+      // One write fails; executed alone, it affects only itself.
       else for (const waiting of group) await this.#commit([waiting]);
       return;
     }

@@ -9,7 +9,7 @@ export async function readInstallation(db: Db): Promise<string> {
   return (await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id;
 }
 
-/** Reads the key that signs addresses of captures. It is made at the first start, and shared by all servers. */
+/** Reads the key that signs capture URLs. It is created at the first start and shared by all servers. */
 export async function readUrlKey(db: Db): Promise<Buffer> {
   const offered = randomBytes(keyBytes).toString('hex');
   const row = await db

@@ -2,19 +2,19 @@ import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely';
 
 import { isPostgres } from './dialect.ts';
 
-/** Duration of a lease. A server that has not renewed its lease for this long counts as gone. */
+/** Duration of a lease in ms. A server that has not renewed its lease for this long counts as dead. */
 export const leaseMs = 5000;
 
-/** Epoch ms by the database's clock, which all servers share. */
+/** Returns the time of the database's clock, which all servers share, as epoch ms. */
 export const databaseTime = <Tables>(db: Kysely<Tables>): RawBuilder<number> =>
   isPostgres(db)
     ? sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
     : sql`cast(unixepoch('subsec') * 1000 as integer)`;
 
-/** Whether servers have to renew leases. A file of SQLite belongs to one server for as long as that lives. */
+/** Whether servers have to renew leases. An SQLite file belongs to one server as long as that server lives. */
 export const hasLeases = <Tables>(db: Kysely<Tables>): boolean => isPostgres(db);
 
-/** Time when the lease of a server that is alive now ends. */
+/** Returns the time when the lease of a server that is alive now ends. */
 export const leaseEnd = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> =>
   hasLeases(db) ? sql`${databaseTime(db)} + ${sql.lit(leaseMs)}` : sql`NULL`;
 
@@ -22,10 +22,10 @@ export const leaseEnd = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> 
 export const hasLease = <Tables>(db: Kysely<Tables>): RawBuilder<SqlBool> =>
   hasLeases(db) ? sql`lease_until >= ${databaseTime(db)}` : sql`1 = 1`;
 
-/** Time when the server of a row last renewed its lease. */
+/** Returns the time when the server of a row last renewed its lease. */
 export const lastRenewal = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> =>
   hasLeases(db) ? sql`lease_until - ${sql.lit(leaseMs)}` : sql`NULL`;
 
-/** Whether the server of a row, which is not this one, is gone. */
+/** Whether the server of a row, which is not this one, is dead. */
 export const isLeaseOver = <Tables>(db: Kysely<Tables>): RawBuilder<SqlBool> =>
   hasLeases(db) ? sql`lease_until < ${databaseTime(db)}` : sql`1 = 1`;

@@ -6,30 +6,30 @@ import type { Database } from './tables/tables.ts';
 /** Filter of a list of jobs or schedules. */
 export interface WorkFilter {
   userId: string;
-  /** The only projects whose work may be seen; null: all. */
+  /** Projects whose work may be listed; null for all. */
   projectIds: ReadonlySet<string> | null;
-  /** Limit of the token with which the user must have created the work; null: any. */
+  /** Limit of the token with which the user must have created the work; null for any. */
   phones: string | null;
   projectId: string | undefined;
   /** ID below which the list continues. */
   cursor: string | undefined;
 }
 
-/** Selects the projects of a list for the user: own and accepted ones, or the one that is named, accepted or not. */
+/** Selects the projects of a list: the user's own and accepted ones, and the named one even if it is not accepted. */
 export const projectsOf = (userId: string, named: string | undefined): RawBuilder<string> =>
   sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
     UNION SELECT project_id FROM project_member AS member WHERE member.user_id = ${userId}
       AND (member.accepted_at IS NOT NULL OR member.project_id = ${named ?? ''}))`;
 
 /**
- * The user's own, and those of projects that they have accepted or named: a condition on the table `job`, or
- * `schedule`.
+ * Returns a condition on the table `job` or `schedule` for the user's own work, and for work of projects that they have
+ * accepted or named.
  */
 export function isListed(
   db: Db,
   { userId, projectIds, phones, projectId, cursor }: WorkFilter,
 ): Expression<SqlBool> {
-  // The tables `job` and `schedule` have these columns in common.
+  // The tables `job` and `schedule` share these columns.
   const eb = expressionBuilder<Database, 'job'>();
   const mine = projectsOf(userId, projectId);
   const conditions = [eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)])];

@@ -13,8 +13,8 @@ const newerRelease = (cause?: Error): SettingError =>
   );
 
 /**
- * Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of
- * a newer release.
+ * Migrates the tables in one transaction. Returns the names of the executed migrations. Throws a `SettingError` when
+ * the tables belong to a newer release.
  */
 export async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
@@ -27,8 +27,8 @@ export async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /**
- * Checks the tables for one of several servers, which leaves them to `phalanx migrate`. They may be newer than its
- * release, unless a migration says that each server has to know it. Throws a `SettingError`.
+ * Checks the tables for one of several servers, which leaves migrations to `phalanx migrate`. The tables may be newer
+ * than the release, unless a migration requires that each server knows it. Throws a `SettingError`.
  */
 export async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
   const { rows: found } = await sql<{ tables: string | null }>`

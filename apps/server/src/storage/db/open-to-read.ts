@@ -27,8 +27,8 @@ export async function requireDatabase(dataDir: string): Promise<void> {
 }
 
 /**
- * The tables of a service, which may run meanwhile: they are only read, and not even brought up to date. Throws a
- * `SettingError` when they are those of another release.
+ * Opens the tables of a service, which may be running, for reading only and without migrations. Throws a `SettingError`
+ * when they belong to another release.
  */
 export async function openToRead({ dataDir, databaseUrl }: Place): Promise<Db> {
   const db =
@@ -57,7 +57,7 @@ async function requireOwnTables(db: Db): Promise<void> {
     );
 }
 
-/** Lists the migrations that were made; empty when there are no tables. */
+/** Lists the executed migrations; empty when there are no tables. */
 async function listMigrations(db: Db): Promise<Set<string>> {
   try {
     const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);

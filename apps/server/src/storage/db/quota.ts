@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely';
 import type { Database, Transaction } from './tables/tables.ts';
 import { serialize } from './transactions.ts';
 
-/** Maximum number of rows that an owner may have of a kind, such as the tokens of a user. */
+/** Maximum number of rows of a kind per owner, such as the tokens of a user. */
 interface Quota {
   /** Plural, such as `tokens`. */
   readonly kind: string;
@@ -11,13 +11,13 @@ interface Quota {
 }
 
 /**
- * Keeps others from inserting rows of this quota until the transaction ends, on whatever server. A transaction that
- * locks rows before it counts calls it first.
+ * Locks the quota until the transaction ends, so that no other transaction on any server inserts rows of it. A
+ * transaction that locks rows before it counts must call this first.
  */
 export const lockQuota = (transaction: Transaction, { kind, owner }: Omit<Quota, 'max'>): Promise<void> =>
   serialize(transaction, `${kind} of ${owner}`);
 
-/** Returns how many more rows fit into the quota, under its lock. `count` reads how many there are. */
+/** Returns how many more rows fit into the quota, under its lock. `count` reads the current number. */
 export async function roomWithin(
   transaction: Transaction,
   quota: Quota,

@@ -4,13 +4,13 @@ import { Client } from 'pg';
 import { backoffMs } from '../../kernel/backoff.ts';
 import { clientConfig, connectTimeoutMs, explainPostgres } from './postgres/postgres.ts';
 
-/** Interval of the looks whether the lock is free. */
+/** Interval of attempts to take the lock, in ms. */
 const lookEveryMs = 200;
-/** Short, because another server may take the database meanwhile. */
+/** Short, because another server may take the database in the meantime. */
 const backoff = { firstMs: 200, maxMs: 1000, jitter: 0.2 };
-/** Time to wait for the lock at the start: a killed server has it until PostgreSQL has noticed. */
+/** Time in ms to wait for the lock at startup: a killed server holds it until PostgreSQL has noticed. */
 const startTimeoutMs = 3000;
-/** Time to wait for the lock after a cut, because this server's last connection may hold it for a while. */
+/** Time in ms to wait for the lock after a cut, because this server's last connection may hold it for a while. */
 const returnTimeoutMs = 15_000;
 
 /** Whether a server has exclusive use of the database, or shares it with the others of a cluster. */
@@ -24,8 +24,8 @@ const inUse: Readonly<Record<ClusterMode, string>> = {
 };
 
 /**
- * Advisory lock of a server on its database: exclusive for one that works alone, shared for those of a cluster. It
- * lives as long as a connection of its own. After a cut, it is taken again as soon as PostgreSQL is back.
+ * Advisory lock of a server on its database: exclusive for a single server, shared for the servers of a cluster. It
+ * lives as long as its own connection. After a cut, it is taken again as soon as PostgreSQL is back.
  */
 export class ServerLock {
   readonly #url: string;
@@ -40,7 +40,7 @@ export class ServerLock {
     this.#taken.promise.catch(() => undefined);
   }
 
-  /** Throws a `SettingError` when another server has the database and does not share it. */
+  /** Takes the lock. Throws a `SettingError` when another server has the database and does not share it. */
   static async of(url: string, mode: ClusterMode = 'single'): Promise<ServerLock> {
     const lock = new ServerLock(url, mode);
     try {
@@ -51,7 +51,7 @@ export class ServerLock {
     return lock;
   }
 
-  /** Rejects when another server has taken the database meanwhile, so this one has to end. */
+  /** Rejects when another server has taken the database after a cut, so this server has to stop. */
   get taken(): Promise<never> {
     return this.#taken.promise;
   }

@@ -1,7 +1,7 @@
 /**
- * Returns a parameter of a query as both engines store it. PostgreSQL has no U+0000 in a text, and half a surrogate
- * pair is no UTF-8: both become U+FFFD. Texts that people give as names are refused before
- * (`http/requests/validation.ts`); others come from code, phones and hosts.
+ * Converts a query parameter to the form that both engines store. PostgreSQL text can't contain U+0000, and a lone
+ * surrogate is not valid UTF-8: both become U+FFFD. Names that users enter are rejected earlier
+ * (`http/requests/validation.ts`); other texts come from code, phones and hosts.
  */
 export function storable(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');

@@ -2,8 +2,8 @@ import type { Db } from './database.ts';
 import type { StoredKind } from './tables/tables.ts';
 
 /**
- * Reads the bytes that users have stored. Triggers update the sums in the transaction that stores or deletes a record
- * or a project: they are right after every crash, and reading one is one seek.
+ * Reads the stored bytes per user. Triggers update the sums in the transaction that stores or deletes a record or a
+ * project, so they are correct after every crash, and reading one is one seek.
  */
 export function createStoredBytes(db: Db) {
   return {

@@ -9,26 +9,26 @@ import { minuteMs, dayMs } from '../../kernel/durations.ts';
 export interface Budget {
   readonly tokenId: string;
   readonly tokenName: string;
-  /** Maximum number of runs that begin; null: any number. */
+  /** Maximum number of runs that begin; null for no limit. */
   readonly runs: number | null;
-  /** Maximum minutes of all its runs together; null: any number. */
+  /** Maximum total minutes of all its runs; null for no limit. */
   readonly minutes: number | null;
 }
 
 /** Usage of a token today. */
 export interface TokenUse {
   readonly runs: number;
-  /** Time of the runs that have ended today, and of those that go on. */
+  /** Total time of the runs that have ended today and of active runs, in ms. */
   readonly runMs: number;
 }
 
-/** Days end for everybody at the same moment, at midnight UTC. */
+/** Returns the number of a day. Days end for all users at midnight UTC. */
 const dayOf = (now: number): number => Math.floor(now / dayMs);
 export const freeAt = (now: number): number => (dayOf(now) + 1) * dayMs;
 
 export const unused: TokenUse = { runs: 0, runMs: 0 };
 
-/** Reads what tokens with a budget have used. A trigger adds the time of a run when it ends; a row is of one day. */
+/** Reads the usage of tokens with a budget. A trigger adds the time of a run when it ends; a row covers one day. */
 export async function readTokenUse(
   db: Db,
   tokenIds: readonly string[],
@@ -59,8 +59,8 @@ export async function readTokenUse(
 }
 
 /**
- * Counts runs that begin. Call it in the transaction that stores them, in which the launches of a user wait for one
- * another. Throws `budget_spent`.
+ * Counts runs that begin. Call it in the transaction that stores them, which serializes the launches of a user. Throws
+ * `budget_spent`.
  */
 export async function spendBudget(
   transaction: Transaction,
@@ -81,7 +81,7 @@ export async function spendBudget(
       }),
     )
     .execute();
-  // Deletes the rows of tokens that are gone or out of use.
+  // Deletes the rows of tokens that were deleted or are no longer used.
   if (used.runs === 0)
     await transaction
       .deleteFrom('token_use')
@@ -89,7 +89,7 @@ export async function spendBudget(
       .execute();
 }
 
-/** Reads what the token has used today. Throws `budget_spent` unless it has room for so many runs more. */
+/** Reads what the token has used today. Throws `budget_spent` unless the budget allows this many more runs. */
 export async function requireBudget(
   db: Db,
   budget: Budget,

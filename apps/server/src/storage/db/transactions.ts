@@ -7,14 +7,16 @@ import { readerOf } from './sqlite/sqlite-dialect.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { executeTransaction } from './commit-announcements.ts';
 
-/** PostgreSQL's codes of a conflict with another transaction: a retry would succeed. */
+/** PostgreSQL's error codes for a conflict with another transaction, after which a retry would succeed. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);
 const maxTries = 5;
 const backoff = { firstMs: 10, jitter: 1 };
 
 type Work<Result> = (transaction: Transaction) => Promise<Result>;
 
-/** Runs `work` in a transaction, with retries. `work` may be executed several times; a failed try stores nothing. */
+/**
+ * Runs `work` in a transaction, with retries. `work` may be executed several times; a failed attempt stores nothing.
+ */
 export async function transact<Result>(db: Db, work: Work<Result>): Promise<Result> {
   // SQLite has one transaction at a time.
   if (!isPostgres(db)) return executeTransaction(db, db.transaction(), work);
@@ -29,8 +31,8 @@ export async function transact<Result>(db: Db, work: Work<Result>): Promise<Resu
 }
 
 /**
- * Runs `work`, which only reads, on a snapshot: all that it reads is of one moment, whatever is stored meanwhile. Nobody
- * who writes waits for it, nor does the event loop.
+ * Runs read-only `work` on a snapshot: everything that it reads is from one moment, even during writes. Blocks neither
+ * writers nor the event loop.
  */
 export const readSnapshot = <Result>(db: Db, work: Work<Result>): Promise<Result> =>
   isPostgres(db)
@@ -38,8 +40,8 @@ export const readSnapshot = <Result>(db: Db, work: Work<Result>): Promise<Result
     : readerOf(db).transaction().execute(work);
 
 /**
- * Waits for the lock of this name, and keeps it until the transaction ends. Rows that were read before may have changed
- * meanwhile. SQLite has one transaction at a time.
+ * Takes the lock of this name and holds it until the transaction ends. Rows that were read before may have changed in
+ * the meantime. SQLite needs no lock, because it has one transaction at a time.
  */
 export async function serialize(transaction: Transaction, name: string): Promise<void> {
   if (isPostgres(transaction))
@@ -52,14 +54,14 @@ export const forKeyShare = <Table extends keyof Database, Found>(
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> => (isPostgres(transaction) ? query.forKeyShare() : query);
 
-/** Locks the rows that the query finds until the transaction ends. Leaves out those that another transaction has. */
+/** Locks the rows that the query finds until the transaction ends. Skips rows that another transaction has locked. */
 export const forUpdateSkipLocked = <Table extends keyof Database, Found>(
   transaction: Transaction,
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> =>
   isPostgres(transaction) ? query.forUpdate().skipLocked() : query;
 
-/** Runs `work` when no other server runs work of this name. `work` stores in transactions of its own. */
+/** Runs `work` while no other server runs work of this name. `work` stores in transactions of its own. */
 export const withClusterLock = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>
   isPostgres(db)
     ? transact(db, async (transaction) => {
@@ -68,10 +70,12 @@ export const withClusterLock = <Result>(db: Db, name: string, work: () => Promis
       })
     : work();
 
-/** Interval of statements that keep the transaction from being ended as idle. */
+/** Interval in ms of statements that keep the transaction from being terminated as idle. */
 const aliveEveryMs = 10_000;
 
-/** Makes a function that runs shared work on one server at a time. It does nothing while another server is at it. */
+/**
+ * Returns a function that runs shared work on one server at a time. It does nothing while another server runs the work.
+ */
 export const onOneServer =
   (db: Db, name: string, work: () => Promise<void>): (() => Promise<void>) =>
   () =>

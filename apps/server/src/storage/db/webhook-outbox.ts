@@ -6,7 +6,7 @@ import { enqueue } from './work-queue.ts';
 
 const text = Type.String();
 
-/** Facts that decide who may hear of an event. */
+/** Facts that decide who may receive an event. */
 export const Audience = Type.Union([
   Type.Object({
     kind: Type.Literal('run'),
@@ -34,7 +34,7 @@ export interface OutboxEvent<Name extends ChosenEvent> {
   readonly audience: Audience;
 }
 
-/** Payload of the work of an event: it waits in the queue until it is known which webhooks tell of it. */
+/** Payload of the work of an event, which waits in the queue until the webhooks that send it are determined. */
 export const EnqueuedEvent = Type.Object({
   type: Type.Enum(webhookEventNames),
   at: Type.Number(),
@@ -42,7 +42,7 @@ export const EnqueuedEvent = Type.Object({
   audience: Audience,
 });
 
-/** Enqueues events for webhooks, in the transaction of what happens; none when no webhook listens. */
+/** Enqueues events for webhooks, in the transaction that causes them. Enqueues nothing when no webhook listens. */
 export async function addToOutbox<Name extends ChosenEvent>(
   transaction: Transaction,
   type: Name,

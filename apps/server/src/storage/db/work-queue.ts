@@ -10,7 +10,7 @@ export type WorkItem = Row<'work'>;
 interface NewWork {
   readonly key: string;
   readonly lane?: string;
-  /** Default: at once. */
+  /** Due immediately by default. */
   readonly dueAt?: EpochMs;
   readonly payload?: Json;
 }
@@ -19,21 +19,24 @@ interface NewWork {
 export interface Claim {
   readonly kind: WorkKind;
   readonly lane: string;
-  /** End of the claim. A renewal or an end that finds another time in the rows has lost the claim. */
+  /** End of the claim. The claim is lost when a renewal or an end finds another time in the rows. */
   until: EpochMs;
   /** Whether its end is stored, or was refused because the claim was lost. */
   isEnded: boolean;
-  /** Without those that have ended by themselves. */
+  /** Claimed items, without those that have ended by themselves. */
   items: readonly WorkItem[];
 }
 
 /** Room of a worker for more claims. */
 interface Room {
   readonly all: number;
-  /** Lanes without room. */
+  /** Lanes that are full. */
   readonly fullLanes: readonly string[];
   readonly inLane: (lane: string) => number;
-  /** Maximum number of items of a claim. One that was claimed before is claimed alone: it may be why the others failed. */
+  /**
+   * Maximum number of items per claim. An item that was claimed before is claimed alone, because it may be why the
+   * others failed.
+   */
   readonly itemsOfClaim: number;
 }
 
@@ -43,8 +46,8 @@ export const notDue: EpochMs = Number.MAX_SAFE_INTEGER;
 const columns = { key: 'text', lane: 'text', due_at: 'bigint', payload: 'text' } as const;
 
 /**
- * Stores work in the transaction that makes it necessary; no key twice in one call. An item that is there already is due
- * at the new time. While a server is at it, it is done once more after that.
+ * Enqueues work in the transaction that makes it necessary. A call must not contain a key twice. An existing item
+ * becomes due at the new time. If a server has claimed it, the work is done once more afterwards.
  */
 export async function enqueue(
   transaction: Transaction,
@@ -62,7 +65,7 @@ export async function enqueue(
   announce(transaction, kind);
 }
 
-/** Makes an item due that waits for this. It does nothing when the item is gone. */
+/** Makes a waiting item due at this time. Does nothing when the item does not exist. */
 export async function makeDue(
   transaction: Transaction,
   kind: WorkKind,
@@ -73,17 +76,17 @@ export async function makeDue(
   announce(transaction, kind);
 }
 
-/** Finds an item, whether or not it is due or a server is at it. */
+/** Finds an item, even when it is not due or is claimed. */
 export const findWork = (db: Db, kind: WorkKind, key: string): Promise<WorkItem | undefined> =>
   db.selectFrom('work').selectAll().where('kind', '=', kind).where('key', '=', key).executeTakeFirst();
 
-/** Lists the keys of all items of a kind, also of those that are not due. */
+/** Lists the keys of all items of a kind, including those that are not due. */
 export async function listEnqueued(db: Db, kind: WorkKind): Promise<string[]> {
   const rows = await db.selectFrom('work').select('key').where('kind', '=', kind).execute();
   return rows.map(({ key }) => key);
 }
 
-/** Finds when the next item of each kind is due that no server is at; no entry: there is none. */
+/** Finds when the next unclaimed item of each kind is due. Kinds without one have no entry. */
 export async function listNextDue(
   db: Db,
   kinds: readonly WorkKind[],
@@ -104,7 +107,7 @@ export async function listNextDue(
   return rows.flatMap(({ kind, due_at: dueAt }) => (dueAt === null ? [] : [{ kind, dueAt }]));
 }
 
-/** Claims items that are due, the first due first, for which there is room. */
+/** Claims due items for which there is room, earliest first. */
 export const claimWork = (
   db: Db,
   kind: WorkKind,
@@ -136,18 +139,18 @@ export const claimWork = (
     });
   });
 
-/** The first due first; of UUIDs that are due at one time, the older one. */
+/** Sorts items by due time; UUIDs that are due at the same time, oldest first. */
 const byAge = (one: WorkItem, other: WorkItem): number =>
   one.due_at - other.due_at || (one.key < other.key ? -1 : 1);
 
-/** Chooses the keys of each claim. Items without room stay, and nobody has claimed them. */
+/** Chooses the keys of each claim. Items without room stay unclaimed. */
 function chooseKeys(
   due: readonly Pick<WorkItem, 'key' | 'lane' | 'attempts'>[],
   { all, inLane, itemsOfClaim }: Room,
 ): string[][] {
   const claims: string[][] = [];
   const counts = new Map<string, number>();
-  /** The claim of each lane that takes more items. */
+  /** Claim of each lane that takes more items. */
   const open = new Map<string, string[]>();
   for (const { key, lane, attempts } of due) {
     const isAlone = attempts > 0;
@@ -164,12 +167,12 @@ function chooseKeys(
   return claims;
 }
 
-/** Writes of the same transaction. False: what the work is about is gone. */
+/** Writes in the same transaction. Returns false when the subject of the work no longer exists. */
 type Writing = (transaction: Transaction) => Promise<boolean>;
 
 const nothing: Writing = async () => true;
 
-/** Extends the claim, and writes what belongs to it. False: it was lost, and nothing is written. */
+/** Extends the claim, and writes what belongs to it. Returns false when the claim was lost, and then writes nothing. */
 export async function renewClaim(
   db: Db,
   claim: Claim,
@@ -180,19 +183,19 @@ export async function renewClaim(
     db,
     async (transaction) => (await isHeld(transaction, claim, until)) && write(transaction),
   );
-  // Set it after the commit: the transaction might have been rolled back.
+  // Set after the commit, because the transaction might have been rolled back.
   if (isRenewed) claim.until = until;
   return isRenewed;
 }
 
 /**
- * Removes the items, or leaves those that were enqueued again to the next claim, and writes what belongs to that. False:
- * the claim was lost, and nothing is written.
+ * Deletes the items, except those that were enqueued again, which it leaves to the next claim. Writes what belongs to
+ * that. Returns false when the claim was lost, and then writes nothing.
  */
 export const finishWork = (db: Db, claim: Claim, write: Writing = nothing): Promise<boolean> =>
   end(db, claim, async (transaction) => (await finishIn(transaction, claim)) && write(transaction));
 
-/** Does that in a transaction of the work itself, which is to write nothing when the claim was lost. */
+/** Finishes a claim in a transaction of the work itself, which must write nothing when the claim was lost. */
 export async function finishIn(transaction: Transaction, claim: Claim): Promise<boolean> {
   if (!(await isHeld(transaction, claim, claim.until))) return false;
   const { numDeletedRows } = await transaction
@@ -206,7 +209,7 @@ export async function finishIn(transaction: Transaction, claim: Claim): Promise<
   return true;
 }
 
-/** Ends the claim of an attempt that is not the last one. Items that were not enqueued again are due at that time. */
+/** Ends the claim of an attempt that will be retried. Items that were not enqueued again become due at that time. */
 export const postponeWork = (
   db: Db,
   claim: Claim,
@@ -220,8 +223,8 @@ export const postponeWork = (
   });
 
 /**
- * Writes what the work has led to and ends the claim. `write` returns the time when the items are due again; undefined:
- * they are done. False: the claim was lost, and nothing is written.
+ * Writes the result of the work and ends the claim. `write` returns the time when the items are due again, or undefined
+ * when they are done. Returns false when the claim was lost, and then writes nothing.
  */
 export const endWork = (
   db: Db,
@@ -236,14 +239,14 @@ export const endWork = (
     return true;
   });
 
-/** Ends a claim. From then on its time may be that of another claim. */
+/** Ends a claim. Afterwards, another claim may have the same end time. */
 async function end(db: Db, claim: Claim, work: Writing): Promise<boolean> {
   const isWritten = await transact(db, work);
   claim.isEnded = true;
   return isWritten;
 }
 
-/** Leaves the items to the next claim, and changes those that were not enqueued again. */
+/** Leaves the items to the next claim, and applies the change to those that were not enqueued again. */
 async function release(transaction: Transaction, claim: Claim, change: Partial<WorkItem>): Promise<void> {
   await held(transaction, claim).where('is_again', '=', 0).set(change).execute();
   await held(transaction, claim).set({ claimed_until: 0 }).execute();
@@ -255,7 +258,7 @@ export async function giveBack(db: Db, claim: Claim): Promise<void> {
   await held(db, claim).set({ claimed_until: 0, attempts }).execute();
 }
 
-/** Removes items that nobody is to do any more. A server that is at one has lost its claim. */
+/** Deletes items whose work is no longer wanted. A server that processes one loses its claim. */
 export async function cancelWork(
   transaction: Transaction,
   kind: WorkKind,
@@ -271,7 +274,7 @@ const keysOf = (db: Db, { items }: Claim) =>
     items.map(({ key }) => key),
   );
 
-/** The items of the claim, as long as this server has it. */
+/** Returns an update of the claim's items, as long as this server holds the claim. */
 const held = (db: Db, claim: Claim) =>
   db
     .updateTable('work')
@@ -279,7 +282,7 @@ const held = (db: Db, claim: Claim) =>
     .where('key', 'in', keysOf(db, claim))
     .where('claimed_until', '=', claim.until);
 
-/** Whether this server has all items of the claim, which then ends at `until`. */
+/** Whether this server holds all items of the claim. Sets the end of the claim to `until`. */
 async function isHeld(transaction: Transaction, claim: Claim, until: EpochMs): Promise<boolean> {
   const { numUpdatedRows } = await held(transaction, claim).set({ claimed_until: until }).executeTakeFirst();
   return numUpdatedRows >= claim.items.length;

@@ -31,7 +31,6 @@ describe.each(engines)('shares of the release before, in %s,', (engine) => {
       await db.insertInto('project_member').values(member).execute();
     };
     await share('member');
-    // Kysely gives migrations a database of unknown tables.
     await acceptedShares.up(db);
     await share('later');
     for (const table of ['share', 'project_member'] as const) {

@@ -4,8 +4,8 @@ import { databaseTime } from '../lease.ts';
 import { execute } from './001-schema/column-types.ts';
 
 /**
- * Shares begin to work when their receivers accept them; null: they wait. Shares that are there already count as accepted.
- * Secrets of projects go to the hosts of users that the project lists.
+ * Adds acceptance of shares: a share takes effect when its recipient accepts it; null while it is pending. Existing
+ * shares count as accepted. Secrets of projects go to the hosts of users that the project lists.
  */
 export const acceptedShares: Migration = {
   async up(db) {

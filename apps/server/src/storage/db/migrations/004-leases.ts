@@ -5,11 +5,11 @@ import { createTrigger, execute } from './001-schema/column-types.ts';
 const count = (deviceId: string): string =>
   `update device set lease_changes = lease_changes + 1 where id = ${deviceId}`;
 
-/** The code that a lease keeps is counted in bytes; of each device it is counted how many leases have begun or ended. */
+/** Counts the bytes of the code that a lease keeps, and the leases of each device that have begun or ended. */
 export const leases: Migration = {
   async up(db) {
     await execute(db, () => [
-      // The number of an act, from 1 in each lease.
+      // Number of the act, from 1 in each lease.
       'alter table lease_code add column number bigint not null default 1',
       'alter table lease_code add column size_bytes bigint not null default 0',
       'alter table device add column lease_changes bigint not null default 0',
@@ -19,7 +19,7 @@ export const leases: Migration = {
       on: 'after insert on device_lease',
       statement: count('new.device_id'),
     });
-    // The next lease takes the row of one that has expired.
+    // A new lease reuses the row of an expired one.
     await createTrigger(db, {
       name: 'lease_follows',
       on: 'after update of id on device_lease',

@@ -8,7 +8,7 @@ const counted = ['job', 'schedule', 'launch'] as const;
 
 const lengthOf = (column: string): string => `coalesce(octet_length(${column}), 0)`;
 
-/** The bytes of what users give to jobs, schedules and launches, and of what comes back. */
+/** Counts the bytes of what users submit to jobs, schedules and launches, and of the results. */
 export const workBytes: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, () =>
@@ -16,7 +16,7 @@ export const workBytes: Migration = {
     );
     for (const table of counted) await count(db, { ...ofWork, table, column: 'bytes' });
     for (const table of ['job', 'schedule']) await move(db, table);
-    // Results count for their job and launch when they come.
+    // Results count for their job and launch as they arrive.
     await createTrigger(db, {
       name: 'task_result_bytes',
       on: 'after update of result on task',

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { execute } from './001-schema/column-types.ts';
 
-/** The e-mails that users have had sent to a mailbox, whatever becomes of their webhooks. */
+/** Counts the e-mails that users have had sent to a mailbox, even after their webhooks are deleted. */
 export const mailUse: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, ({ text }) => [
@@ -20,5 +20,5 @@ export const mailUse: Migration = {
   },
 };
 
-/** The mailbox in a `mailto:` URL: in small letters, without `+…`. */
+/** Returns the mailbox of a `mailto:` URL, in lower case and without `+…`. */
 const withoutTag = (url: string): string => url.slice('mailto:'.length).toLowerCase().replace(/\+.*@/, '@');

@@ -15,7 +15,6 @@ describe.each(engines)('devices of the release before, in %s,', (engine) => {
     await sql`insert into device (id, owner_id, serial, host_id, host_name, brand, model, android_version,
       sdk_version, screen_width, screen_height, last_seen_at, state, reason, since)
       values ('d', 'u', 'usb:1-1', 'h', 'host', '', '', '', 0, 0, 0, 0, 'ready', '', 0)`.execute(db);
-    // Kysely gives migrations a database of unknown tables.
     await deviceIdentity.up(db);
     const rows = await db
       .selectFrom('device')

@@ -3,8 +3,8 @@ import type { Migration } from 'kysely/migration';
 import { execute } from './001-schema/column-types.ts';
 
 /**
- * A device is known by its identity, and no longer by its serial number, which is the same at first. The row of a phone without a
- * number of its own gets its host into its identity when that host reports it again.
+ * Identifies a device by its identity instead of its serial number, which are equal at first. The row of a phone
+ * without a number of its own gets its host into its identity when that host reports it again.
  */
 export const deviceIdentity: Migration = {
   async up(db) {

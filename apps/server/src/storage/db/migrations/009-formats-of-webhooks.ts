@@ -2,7 +2,7 @@ import type { Migration } from 'kysely/migration';
 
 import { execute } from './001-schema/column-types.ts';
 
-/** Format of the messages of a webhook: existing webhooks have Phalanx's own. */
+/** Adds the message format of a webhook; existing webhooks have Phalanx's own. */
 export const formatsOfWebhooks: Migration = {
   async up(db) {
     await execute(db, ({ text }) => [

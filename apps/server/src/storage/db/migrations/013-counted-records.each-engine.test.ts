@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { engines, openTestDatabase } from '../../../testing/engines/test-database.ts';
 import { countedRecords } from './013-counted-records.ts';
 
-/** Makes the table of records what it was in the release before. */
+/** Restores the table of records of the previous release. */
 const undo = [
   ...['owner', 'automation', 'device', 'run'].map((name) => `drop index record_by_${name}`),
   ...['type', 'status', 'is_partial'].map((column) => `alter table record drop column ${column}`),
@@ -19,7 +19,7 @@ const undo = [
   'create table record_tally (list text not null, node text not null, primary key (list, node))',
 ];
 
-/** By their numbers in the release before. */
+/** Combinations in the order of their numbers in the previous release. */
 const kinds = recordTypes.flatMap((type) =>
   recordStatuses.flatMap((status) => [0, 1].map((isPartial) => ({ type, status, is_partial: isPartial }))),
 );

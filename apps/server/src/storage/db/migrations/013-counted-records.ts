@@ -2,10 +2,13 @@ import type { Migration } from 'kysely/migration';
 
 import { execute } from './001-schema/column-types.ts';
 
-/** Columns that lists of records are filtered by. An index that has them is counted without reading the records. */
+/** Columns that filter lists of records. Counting with an index that contains them does not read the records. */
 const filters = 'id, status, type, is_partial, tag';
 
-/** Lists of records are counted in their indexes, and a record has a column for each filter, in place of tallies and one number for three filters. */
+/**
+ * Counts lists of records in their indexes, and gives a record one column per filter. Replaces the tallies and the
+ * single number for three filters.
+ */
 export const countedRecords: Migration = {
   async up(db) {
     await execute(db, ({ text }) => [

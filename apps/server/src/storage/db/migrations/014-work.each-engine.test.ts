@@ -15,7 +15,7 @@ const execute = async (db: Db, ...statements: string[]): Promise<void> => {
   for (const statement of statements) await sql.raw(statement).execute(db);
 };
 
-/** Makes the tables what they were in the release before. */
+/** Restores the tables of the previous release. */
 async function goBack(db: Db): Promise<void> {
   await execute(
     db,
@@ -60,7 +60,6 @@ describe.each(engines)('work that the release before has left, in %s,', (engine)
           values ('${id}', 'p', 'u', '', 'all', 'save', 'waiting', '', 'u', '{}', 7, ${id === 'ended' ? 8 : 'null'}, 5)`,
       ),
     );
-    // Kysely gives migrations a database of unknown tables.
     await work.up(db);
     const list = () => db.selectFrom('work').select(['kind', 'key', 'due_at']).orderBy('kind').orderBy('key');
     const before = [

@@ -2,15 +2,15 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { createTrigger, dropTrigger, execute } from './001-schema/column-types.ts';
 
-/** Time that a large pack stays after its removal was noted: a week. */
+/** Time in ms for which a large pack is kept after its removal was recorded: one week. */
 const largePackKeptMs = 604_800_000;
 
-/** Statement of a trigger: the work is due at once. */
+/** Returns a trigger statement that makes work due immediately. */
 const enqueueing = (kind: string, rest: string): string =>
   `insert into work (kind, key, lane, due_at) select '${kind}', ${rest}
     on conflict (kind, key) do update set due_at = 0, attempts = 0, problem = '', is_again = 1`;
 
-/** Work that has to be done is in one table, whatever it is. */
+/** Moves pending work of all kinds into one table. */
 export const work: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, ({ text }) => [
@@ -55,7 +55,7 @@ export const work: Migration = {
       ...['capture_deletion', 'kept_chunk_deletion', 'large_pack_removal', 'group_solving'].map(
         (table) => `drop table ${table}`,
       ),
-      // Servers of before would look for these tables.
+      // Servers of earlier releases would query these tables.
       `update installation set needs = '014-work'`,
     ]);
   },

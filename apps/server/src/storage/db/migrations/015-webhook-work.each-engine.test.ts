@@ -12,7 +12,7 @@ const execute = async (db: Db, ...statements: string[]): Promise<void> => {
   for (const statement of statements) await sql.raw(statement).execute(db);
 };
 
-/** Makes the tables what they were in the release before. */
+/** Restores the tables of the previous release. */
 const goBack = (db: Db): Promise<void> =>
   execute(
     db,
@@ -62,7 +62,6 @@ describe.each(engines)('what the release before has left for webhooks, in %s,', 
           claimed_until) values ('${id}', '${webhook}', 'u', 'webhook.test', 0, '{}', '{}', '${status}', ${due}, 0, 7)`,
       ),
     );
-    // Kysely gives migrations a database of unknown tables.
     await webhookWork.up(db);
     const rows = await db.selectFrom('work').selectAll().orderBy('kind').execute();
     expect(rows).toMatchObject([

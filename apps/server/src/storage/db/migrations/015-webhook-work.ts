@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { execute } from './001-schema/column-types.ts';
 
-/** Events that webhooks are to be told of, and messages that wait, are work that has to be done. */
+/** Moves events for webhooks and pending messages into the work queue. */
 export const webhookWork: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, () => [
@@ -16,7 +16,7 @@ export const webhookWork: Migration = {
         from webhook_delivery where status = 'waiting' group by webhook_id, user_id`,
       'alter table webhook_delivery drop column claimed_until',
       'alter table mail_use drop column claimed_until',
-      // Servers of before would look for the table and the columns.
+      // Servers of earlier releases would query the table and the columns.
       `update installation set needs = '015-webhook-work'`,
     ]);
   },

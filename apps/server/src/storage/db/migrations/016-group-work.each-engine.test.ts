@@ -11,7 +11,7 @@ describe.each(engines)('records without a group and unfinished marks in %s', (en
     const execute = async (...statements: string[]): Promise<void> => {
       for (const statement of statements) await sql.raw(statement).execute(db);
     };
-    // Makes the tables what they were in the release before.
+    // Restore the tables of the previous release.
     await dropTrigger(db, 'record_grouping_end', 'record');
     await dropTrigger(db, 'group_move_marking_end', 'group_move');
     await execute(

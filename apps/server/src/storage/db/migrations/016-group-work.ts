@@ -2,10 +2,13 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { createTrigger, execute } from './001-schema/column-types.ts';
 
-/** Due time of work that waits for something else than a time. */
+/** Due time of work that waits for something other than a time. */
 const notDue = 9_007_199_254_740_991;
 
-/** The grouping of records, and the marks that groups give them, are work. It ends with its record, and with the change of its group. */
+/**
+ * Moves the grouping of records, and the marks that groups give them, into the work queue. Triggers delete the work
+ * with its record and with the change of its group.
+ */
 export const groupWork: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, () => [
@@ -19,7 +22,7 @@ export const groupWork: Migration = {
         from group_move join record_group on record_group.id = group_id where is_unfinished = 1`,
       'drop index group_move_unfinished',
       'alter table group_move drop column is_unfinished',
-      // Servers of before would look for this table and this column.
+      // Servers of earlier releases would query this table and this column.
       `update installation set needs = '016-group-work'`,
     ]);
     await createTrigger(db, {

@@ -11,7 +11,7 @@ describe.each(engines)('the turns of schedules in %s', (engine) => {
     const execute = async (...statements: string[]): Promise<void> => {
       for (const statement of statements) await sql.raw(statement).execute(db);
     };
-    // Makes the table what it was in the release before.
+    // Restore the table of the previous release.
     await dropTrigger(db, 'schedule_turns_end', 'schedule');
     await execute(
       'alter table schedule add column planned_at bigint',

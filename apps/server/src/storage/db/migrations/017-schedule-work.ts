@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { createTrigger, execute } from './001-schema/column-types.ts';
 
-/** The next turn of a schedule is work, which ends with it. */
+/** Moves the next turn of a schedule into the work queue. It is deleted with the schedule. */
 export const scheduleWork: Migration = {
   async up(db: Kysely<unknown>) {
     await execute(db, () => [
@@ -15,7 +15,7 @@ export const scheduleWork: Migration = {
       'drop index schedule_queued',
       'alter table schedule drop column planned_at',
       'alter table schedule drop column due_at',
-      // Servers of before would look for these columns.
+      // Servers of earlier releases would query these columns.
       `update installation set needs = '017-schedule-work'`,
     ]);
     await createTrigger(db, {

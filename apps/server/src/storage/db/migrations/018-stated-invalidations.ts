@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { dropTrigger, execute } from './001-schema/column-types.ts';
 
-/** Triggers that told servers of stale caches, by their tables. */
+/** Triggers that invalidated caches, by table. */
 const triggers: Record<string, readonly string[]> = {
   token: ['access_delete_on_token'],
   '"user"': [
@@ -29,12 +29,12 @@ const triggers: Record<string, readonly string[]> = {
   session: ['sessions_delete_on_session'],
 };
 
-/** The transaction of a change says which caches it makes stale. Triggers said it before. */
+/** Drops the triggers that invalidated caches: the transaction of a change now states which caches are stale. */
 export const statedInvalidations: Migration = {
   async up(db: Kysely<unknown>) {
     for (const [table, names] of Object.entries(triggers))
       for (const name of names) await dropTrigger(db, `invalidate_${name}`, table);
-    // Servers of before leave it to the triggers.
+    // Servers of earlier releases rely on the triggers.
     await execute(db, () => [`update installation set needs = '018-stated-invalidations'`]);
   },
 };

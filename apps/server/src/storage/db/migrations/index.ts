@@ -24,7 +24,10 @@ import { groupWork } from './016-group-work.ts';
 import { scheduleWork } from './017-schedule-work.ts';
 import { statedInvalidations } from './018-stated-invalidations.ts';
 
-/** All tables of the first release whose data later releases take over. `storage/db/tables/tables.ts` has the types of their rows. */
+/**
+ * Creates all tables of the first release whose data later releases carry over. `storage/db/tables/tables.ts` has the
+ * types of their rows.
+ */
 const schema: Migration = {
   async up(db) {
     const parts = [createAccess, createAudit, createFleet, createRuns, createProjects, createRecords];
@@ -33,7 +36,7 @@ const schema: Migration = {
   },
 };
 
-/** Migrations in the order of their names. A released migration is never changed: a later one corrects it. */
+/** Migrations in the order of their names. A released migration is never changed; a later one corrects it. */
 export const migrations: Record<string, Migration> = {
   '001-schema': schema,
   '002-accepted-shares': acceptedShares,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { batchQueries } from './batch-queries.ts';
 
-/** Makes questions whose answers come when the test asks for them. */
+/** Creates questions whose answers arrive when the test requests it. */
 function openQuestions() {
   const asked: { questions: readonly number[]; answer: () => void; fail: (error: Error) => void }[] = [];
   const ask = batchQueries((questions: readonly number[]): Promise<number[]> => {

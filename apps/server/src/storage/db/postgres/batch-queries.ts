@@ -10,9 +10,9 @@ const maxUnderWay = 2;
 const maxTogether = 16;
 
 /**
- * Batches small questions of many callers to a database: a statement costs more than what it finds. Questions that come
- * while statements are under way are asked with the next one. `ask` returns the answers in the order of the questions;
- * when it fails, all of them do.
+ * Batches small database queries of many callers, because a statement costs more than what it finds. Questions that
+ * arrive while statements are in flight join the next one. `ask` returns the answers in the order of the questions;
+ * when it fails, all of them fail.
  */
 export function batchQueries<Question, Answer>(
   ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,

@@ -21,10 +21,10 @@ import type { Database, Db } from '../tables/tables.ts';
 import { keepErrors, WatchedPool } from './watched-pool.ts';
 
 export const connectTimeoutMs = 5000;
-/** Idle time after which TCP probes the connection. A lost connection is found within 15 s. */
+/** Idle time in ms after which TCP probes the connection. A lost connection is detected within 15 s. */
 const keepAliveMs = 5000;
 
-/** Parsers of 64-bit integers and their sums, which are all below 2^53 here. */
+/** Parsers for 64-bit integers and their sums, which are all below 2^53 here. */
 const parsers = new TypeOverrides();
 parsers.setTypeParser(types.builtins.INT8, Number);
 parsers.setTypeParser(types.builtins.NUMERIC, Number);
@@ -50,7 +50,7 @@ export async function openPostgres(url: string, prepare: Prepare): Promise<Db> {
   return connect(url);
 }
 
-/** Opens the database as it is. Throws a `SettingError` when it can't be used. */
+/** Opens the database without preparing its tables. Throws a `SettingError` when it can't be used. */
 export async function readPostgres(url: string): Promise<Db> {
   const db = connect(url);
   try {
@@ -65,7 +65,7 @@ export async function readPostgres(url: string): Promise<Db> {
 const connect = (url: string): Db =>
   new Kysely<Database>({ dialect: new PostgresDialect({ pool: new WatchedPool(clientConfig(url)) }) });
 
-/** Prepares the tables without the timeouts of statements: a migration may take long. */
+/** Prepares the tables without statement timeouts, because a migration may take long. */
 async function prepareTables(url: string, prepare: Prepare): Promise<void> {
   const config = { ...clientConfig(url), connectionTimeoutMillis: connectTimeoutMs, max: 1 };
   const pool = keepErrors(new Pool(config));
@@ -90,7 +90,7 @@ class ColumnTransformer extends OperationNodeTransformer {
   }
 }
 
-/** Makes PostgreSQL sort columns of text by code point, as SQLite does, instead of by a language. */
+/** Makes PostgreSQL sort text columns by code point, as SQLite does, instead of by a language. */
 class BinaryOrder implements KyselyPlugin {
   readonly #transformer = new ColumnTransformer();
 
@@ -107,8 +107,7 @@ class BinaryOrder implements KyselyPlugin {
 const oldestVersion = 14;
 
 /**
- * Problems by error code, which follow the word "PostgreSQL". They do not show the address, which contains the
- * password.
+ * Problems by error code; the texts follow the word "PostgreSQL". They omit the address, which contains the password.
  */
 const problems: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'does not answer: nothing listens at its address. Start it',
@@ -142,7 +141,7 @@ function problemOf(error: unknown): string | undefined {
 const refusal = (problem: string, cause?: unknown): SettingError =>
   new SettingError(`PostgreSQL ${problem}; see PHALANX_DATABASE_URL.`, { cause });
 
-/** Explains an error in one line for people; a bug of the service is returned unchanged. */
+/** Explains an error in one line for users; a bug of the service is returned unchanged. */
 export function explainPostgres(error: unknown): unknown {
   if (error instanceof SettingError) return error;
   const problem = problemOf(error);

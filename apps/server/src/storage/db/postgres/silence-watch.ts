@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Time after which the engine of a waiting statement is probed. */
+/** Time in ms after which a waiting statement causes a probe of the engine. */
 const timeoutMs = 400;
 const lookEveryMs = 100;
 /**
- * Maximum number of looks for an answer, `lookEveryMs` apart. Looks are counted, not time, so an engine has its time
- * even when this process stood still.
+ * Maximum number of checks for an answer, `lookEveryMs` apart. Counts checks instead of time, so that the engine has
+ * its time even when this process stood still.
  */
 const maxLooks = 9;
 const silent = Symbol('silent');
@@ -18,15 +18,12 @@ interface Waiting {
 interface Options {
   /** Resolves if the engine answers, and rejects if it cannot. */
   ping: () => Promise<unknown>;
-  /** Ends the statements in progress. */
+  /** Ends the statements in flight. */
   onSilence: () => void;
   silenceError: () => Error;
 }
 
-/**
- * Bounds the wait for an engine that is away to some 1.4 seconds. Leaves work alone that takes long at an engine that
- * answers.
- */
+/** Bounds the wait for an unreachable engine to about 1.4 s. Leaves long work at a responsive engine alone. */
 export class SilenceWatch {
   readonly #options: Options;
   readonly #waiting = new Set<Waiting>();
@@ -38,7 +35,7 @@ export class SilenceWatch {
     this.#options = options;
   }
 
-  /** Runs `work`. Rejects if the engine is silent. `undo` is called with a result that arrives too late. */
+  /** Runs `work`. Rejects if the engine is silent. `undo` receives a result that arrives too late. */
   async guard<Result>(work: () => Promise<Result>, undo?: (result: Result) => void): Promise<Result> {
     if (this.#isSilent) throw this.#options.silenceError();
     const { promise: givenUp, resolve } = Promise.withResolvers<typeof silent>();
@@ -56,7 +53,7 @@ export class SilenceWatch {
     throw this.#options.silenceError();
   }
 
-  /** Ends the watch. */
+  /** Stops the watch. */
   close(): void {
     this.#isClosed = true;
   }
@@ -68,7 +65,7 @@ export class SilenceWatch {
     }
   }
 
-  /** Checks the oldest work; work is kept in its order of arrival. */
+  /** Whether the oldest work is late. The set keeps the order of arrival. */
   #isLate(): boolean {
     const [oldest] = this.#waiting;
     return oldest !== undefined && performance.now() - oldest.since > timeoutMs;

@@ -8,7 +8,7 @@ import { postgresUrlOf } from '../../../testing/engines/test-database.ts';
 import { clientConfig } from './postgres.ts';
 import { WatchedPool } from './watched-pool.ts';
 
-/** The way to PostgreSQL, on which what is said can be lost: neither end is told. */
+/** Proxy to PostgreSQL that can drop traffic without notifying either end. */
 class LossyWay {
   readonly #server: Server;
   readonly #lost = new Set<Socket>();
@@ -29,12 +29,12 @@ class LossyWay {
     return typeof address === 'object' ? `${address?.port}` : '';
   }
 
-  /** Loses all that is said on connections that are open now. */
+  /** Drops all traffic on connections that are open now. */
   loseOpenConnections(): void {
     for (const socket of this.#sockets) this.#lost.add(socket);
   }
 
-  /** Loses all that is said on any connection, until `carryOn`. */
+  /** Drops all traffic on any connection, until `carryOn`. */
   loseAll(): void {
     this.#isSilent = true;
     this.loseOpenConnections();
@@ -91,7 +91,7 @@ describe.skipIf(!isPostgresHere)('a pool of connections to PostgreSQL', () => {
   const ask = (): Promise<unknown> => sql`SELECT 1`.execute(db);
 
   it('refuses who waits for an engine that is silent, and who comes then, until it answers', async () => {
-    // More than there are connections.
+    // More than the pool has connections.
     const many = Array.from({ length: 15 }, ask);
     await Promise.all(many);
     way.loseAll();

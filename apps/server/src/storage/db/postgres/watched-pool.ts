@@ -6,22 +6,22 @@ import { PartFailed } from '../../../kernel/faults/fault-monitor.ts';
 import { storable } from '../storable-text.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
-/** Maximum number of connections, enough for the processors of a database; more work waits here. */
+/** Maximum number of connections, enough for the CPUs of a database; further work waits for a free one. */
 const maxConnections = 10;
 const pingTimeoutMs = 1500;
 
-/** Time limits of a connection to an engine that answers. Nearly all statements take less than a second. */
+/** Timeouts in ms of a connection to a responsive engine. Nearly all statements take less than a second. */
 const timeouts = {
   statement_timeout: 30_000,
   lock_timeout: 10_000,
   idle_in_transaction_session_timeout: 30_000,
-  /** Longer than the limit of the engine, so no answer by then means that the connection is lost. */
+  /** Longer than the limit of the engine, so a missing answer by then means that the connection is lost. */
   query_timeout: 35_000,
   /** Maximum time to connect, and to wait for a free connection. */
   connectionTimeoutMillis: 30_000,
 };
 
-/** Pool whose connections do not wait for an engine that is silent. Its errors tell of the fault. */
+/** Pool whose connections do not wait for a silent engine. Its errors describe the fault. */
 export class WatchedPool implements PostgresPool {
   readonly #pool: Pool;
   readonly #watch: SilenceWatch;
@@ -62,11 +62,11 @@ export class WatchedPool implements PostgresPool {
   }
 }
 
-/** Connection of the pool in the hands of one user. */
+/** Connection of the pool while one user holds it. */
 class WatchedClient implements PostgresPoolClient {
   readonly #client: PoolClient;
   readonly #watch: SilenceWatch;
-  /** Whether a statement got no answer. The statement may still execute, so the connection cannot be used again. */
+  /** Whether a statement got no answer. The statement may still be executing, so the connection can't be reused. */
   #isLost = false;
 
   constructor(client: PoolClient, watch: SilenceWatch) {
@@ -99,13 +99,13 @@ class WatchedClient implements PostgresPoolClient {
         this.#client.connection.stream.destroy();
         throw unavailable('it does not answer', error);
       }
-      // Disks and processes have errors with the same codes.
+      // Disk and process errors can have the same codes, so they are translated only here.
       throw cutCodes.has(errorCodeOf(error)) ? unavailable('the connection was cut', error) : error;
     }
   }
 }
 
-/** Recognises the end of the client's `query_timeout`, whose error has no code. */
+/** Whether the client's `query_timeout` has expired; its error has no code. */
 const isUnanswered = (error: unknown): boolean =>
   error instanceof Error && error.message === 'Query read timeout';
 
@@ -121,8 +121,8 @@ const unavailable = (reason: string, cause: unknown): PartFailed =>
   new PartFailed({ part: 'database', code: 'database_unavailable', reason }, { cause });
 
 /**
- * Returns the pool, whose connections may be cut: one that is cut emits an error of its own, beside that of the
- * statement under way, and one that nobody hears ends the process.
+ * Adds error handlers to the pool and its connections, and returns the pool. A connection that is cut emits an error of
+ * its own, beside that of the statement in flight, and an unhandled one ends the process.
  */
 export function keepErrors(pool: Pool): Pool {
   pool.on('error', () => undefined);
@@ -130,10 +130,10 @@ export function keepErrors(pool: Pool): Pool {
   return pool;
 }
 
-/** Code of PostgreSQL while it is starting or stopping. */
+/** Error code of PostgreSQL while it is starting or stopping. */
 const notUp = '57P03';
 
-/** Resolves when PostgreSQL answers, even with a refusal for want of connections. */
+/** Resolves when PostgreSQL answers, even with a refusal for lack of connections. */
 async function ping(config: ClientConfig): Promise<void> {
   const client = new Client({ ...config, connectionTimeoutMillis: pingTimeoutMs });
   client.on('error', () => undefined);

@@ -3,12 +3,12 @@ import { CompiledQuery } from 'kysely';
 import type { SerialQueue } from '../../../kernel/serial-queue.ts';
 import { ThreadConnection } from './thread-connection.ts';
 
-/** Length at which the log has to be reset: 64 MB. The database is locked during the reset. */
+/** Length in pages at which the log has to be reset: 64 MB. The database is locked during the reset. */
 const maxLoggedPages = 16_000;
 /** Number of pages whose checkpoint is too short to notice: 4 MB. */
 const fewPages = 1000;
 const maxRounds = 5;
-/** Delay of a checkpoint; commits within it are checkpointed together. */
+/** Delay of a checkpoint in ms; commits within it are checkpointed together. */
 const pauseMs = 1000;
 /** Minimum number of changed rows for a checkpoint, because the first write after a complete one costs a flush. */
 const minChanges = 5000;
@@ -20,12 +20,12 @@ interface Checkpoint {
 const checkpoint = CompiledQuery.raw('PRAGMA wal_checkpoint(PASSIVE)');
 
 /**
- * Runs checkpoints in a thread of its own: it brings what was committed from the write-ahead log into the database
- * file, which takes several flushes of the disk.
+ * Runs checkpoints in a separate thread. A checkpoint moves what was committed from the write-ahead log into the
+ * database file, which takes several disk flushes.
  */
 export class Checkpoints {
   readonly #connection: ThreadConnection;
-  /** Holders of the connection that writes. */
+  /** Queue of the holders of the writing connection. */
   readonly #holders: SerialQueue;
   readonly #countChanges: Database.Statement;
   #changesBefore: unknown;
@@ -64,8 +64,8 @@ export class Checkpoints {
   }
 
   /**
-   * Repeats checkpoints until few new pages have come, then runs the last one while nobody holds the connection.
-   * Constant writes would never let the log end.
+   * Repeats checkpoints until few new pages have arrived, then runs the last one while nobody holds the connection.
+   * Otherwise, constant writes would never let the log restart.
    */
   async #beginAnew(before: number): Promise<void> {
     let loggedPages = before;

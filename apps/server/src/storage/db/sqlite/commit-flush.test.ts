@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { CommitFlush } from './commit-flush.ts';
 
-/** A disk that flushes when it is told to. */
+/** Disk that flushes on demand. */
 class SlowDisk {
   readonly flushes: PromiseWithResolvers<void>[] = [];
 

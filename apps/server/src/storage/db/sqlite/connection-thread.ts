@@ -1,7 +1,4 @@
-/**
- * A thread with a connection of its own. It executes one statement at a time, and answers each with its rows or its
- * error.
- */
+/** Thread with its own connection. It executes one statement at a time, and answers each with its rows or its error. */
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { ConnectionOptions, ThreadAnswer, ThreadQuery } from './thread-connection.ts';
@@ -10,7 +7,7 @@ import type { ConnectionOptions, ThreadAnswer, ThreadQuery } from './thread-conn
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const { file, readonly } = workerData as ConnectionOptions;
 const sqlite = new Sqlite(file, { readonly, fileMustExist: true });
-// Flushes pages that a checkpoint brings in before their place in the log is used again; they may be in memory only.
+// Flushes pages that a checkpoint has moved before their space in the log is reused; they may be in memory only.
 if (!readonly) sqlite.pragma('synchronous = NORMAL');
 
 parentPort?.on('message', (query: ThreadQuery | 'close') => {

@@ -19,7 +19,7 @@ async function listOpen(folder: string): Promise<string[]> {
 it('everything that the service writes is for its user alone, also in a folder that is open to others', async () => {
   const umask = process.umask(0o022);
   onTestFinished(() => void process.umask(umask));
-  // A folder that is everybody's, such as /tmp, stays open.
+  // A world-writable folder, such as /tmp, stays open.
   const dataDir = await mkdtemp(path.join(tmpdir(), 'phalanx-open-'));
   await chmod(dataDir, 0o1777);
   const server = await TestServer.start({ dataDir });

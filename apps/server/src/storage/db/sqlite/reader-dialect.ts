@@ -21,7 +21,7 @@ class ReaderDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    // The thread is started when it is needed.
+    // The thread starts on demand.
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -42,7 +42,7 @@ class ReaderDriver implements Driver {
   }
 
   async releaseConnection(): Promise<void> {
-    // Nothing is kept for a holder.
+    // A holder has no state to release.
   }
 
   destroy(): Promise<void> {
@@ -50,7 +50,7 @@ class ReaderDriver implements Driver {
   }
 }
 
-/** Read-only connection in a thread of its own, so that neither the event loop nor writers wait for it. */
+/** Read-only connection in a separate thread, so that neither the event loop nor writers wait for it. */
 export class ReaderDialect implements Dialect {
   readonly #file: string;
   readonly #compiler: () => QueryCompiler;

@@ -23,11 +23,11 @@ import { ReaderDialect } from './reader-dialect.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
- * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
- * and its error would hide the first one.
+ * Driver that tolerates transactions that SQLite has ended by itself, on a full disk and on disk errors. A rollback
+ * after that would fail, and its error would hide the first one.
  *
  * There is one connection. It is free for the next user as soon as something is committed; the caller of the commit
- * waits until it is on the disk.
+ * waits until it is on disk.
  */
 class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
@@ -80,9 +80,9 @@ class StrictSqliteDriver extends SqliteDriver {
   }
 }
 
-/** All migrations are one transaction: whatever ends it in the middle, the next start finds the tables as they were. */
+/** Runs all migrations in one transaction: whatever interrupts it, the next start finds the tables unchanged. */
 class TransactionalSqliteAdapter extends SqliteAdapter {
-  /** The same tables by a read-only connection in a thread. */
+  /** Same tables through a read-only connection in a thread. */
   readonly reader: Db;
 
   constructor(reader: Db) {
@@ -94,7 +94,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
     return true;
   }
 
-  /** The driver itself hands out its only connection, to one user after the other. */
+  /** True, because the driver itself hands out its only connection, to one user at a time. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }
@@ -113,7 +113,7 @@ class LocklessQueryCompiler extends SqliteQueryCompiler {
     if (node.modifier?.startsWith('For') !== true) super.visitSelectModifier(node);
   }
 
-  /** Store texts in the same form as on PostgreSQL. */
+  /** Stores texts in the same form as on PostgreSQL. */
   protected override addParameter(parameter: unknown): void {
     super.addParameter(storable(parameter));
   }
@@ -145,7 +145,7 @@ export class StrictSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Maximum number of kept statements; many texts occur once. */
+/** Maximum number of cached statements; many texts occur only once. */
 const maxKept = 500;
 
 /** Whether the current holder of the connection has written. */
@@ -153,7 +153,7 @@ interface Writes {
   areThere: boolean;
 }
 
-/** Prepares each statement once. Kysely prepares every query anew, which takes longer than most queries. */
+/** Caches prepared statements, because Kysely prepares every query again, which takes longer than most queries. */
 function keepStatements(sqlite: Database.Database, writes: Writes): SqliteDatabase {
   const kept = boundedCache<Database.Statement>(maxKept);
   return {

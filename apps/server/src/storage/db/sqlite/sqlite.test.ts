@@ -52,7 +52,7 @@ it('has one transaction at a time, in the order in which they begin', async () =
   expect(order).toEqual([1, 1, 2, 2, 3, 3]);
 });
 
-/** Number of times that the log has begun anew: https://sqlite.org/fileformat2.html#walformat */
+/** Returns how often the log has restarted: https://sqlite.org/fileformat2.html#walformat */
 function beginnings(): number {
   const log = openSync(`${file}-wal`, 'r');
   const head = Buffer.alloc(32);

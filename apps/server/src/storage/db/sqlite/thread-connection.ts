@@ -17,7 +17,7 @@ export interface ThreadQuery {
 
 export interface ThreadAnswer {
   readonly rows: unknown[];
-  /** Code of the error; empty: the statement was executed. */
+  /** Code of SQLite's error; otherwise empty. */
   readonly code: string;
   readonly message: string;
 }
@@ -30,8 +30,8 @@ const answers = Compile(
 );
 
 /**
- * A connection to SQLite in a thread of its own: the event loop does not wait for it. The thread is started with the
- * first statement, and again after it has failed.
+ * SQLite connection in a separate thread, so that the event loop does not wait for it. The thread starts with the first
+ * statement, and again after it has failed.
  */
 export class ThreadConnection implements DatabaseConnection {
   readonly #options: ConnectionOptions;

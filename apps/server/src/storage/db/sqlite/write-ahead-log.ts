@@ -2,7 +2,7 @@ import { close, fdatasync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type Database from 'better-sqlite3';
 
-/** Value of `PRAGMA synchronous` for a database that need not outlive a loss of power. */
+/** Value of `PRAGMA synchronous` for a database that need not survive a power loss. */
 const off = 0;
 
 /** Write-ahead log, to which commits are appended. */
@@ -16,7 +16,7 @@ export class WriteAheadLog {
 
   async sync(): Promise<void> {
     if (this.#sqlite.pragma('synchronous', { simple: true }) === off) return;
-    // The first commit has created the file, which stays the same for as long as the database is open.
+    // The first commit has created the file, which stays the same while the database is open.
     this.#descriptor ??= openSync(`${this.#sqlite.name}-wal`, 'r+');
     await promisify(fdatasync)(this.#descriptor);
   }

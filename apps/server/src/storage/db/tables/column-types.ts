@@ -5,11 +5,11 @@ export type Flag = number;
 /** JSON text. */
 export type Json = string;
 
-/** Things that servers cache, and read again when a row has changed. */
+/** Caches of the servers, which are reloaded when a row has changed. */
 export const cachedThings = ['access', 'sessions', 'shares', 'people', 'leases', 'labels', 'jobs'] as const;
 export type CachedThing = (typeof cachedThings)[number];
 
-/** Kinds of durable work: a verb and its object, which follows `could not` in the log. */
+/** Kinds of durable work: each is a verb and its object, to follow `could not` in the log. */
 export type WorkKind =
   | 'delete captures'
   | 'delete kept logs'

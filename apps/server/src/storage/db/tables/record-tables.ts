@@ -19,7 +19,7 @@ export interface RecordTable {
   /** Null for direct code. */
   project_id: string | null;
   run_id: string;
-  /** Owner of the host that made it and may send its captures. */
+  /** Owner of the host that created the record and may upload its captures. */
   user_id: string;
   device_id: string;
   /** Facts of the device, as the API shows them. */
@@ -27,19 +27,19 @@ export interface RecordTable {
   automation_name: string;
   type: RecordType;
   status: RecordStatus;
-  /** 1 when something of its captures is missing. */
+  /** Set to 1 when some of its captures are missing. */
   is_partial: Flag;
   tag: string;
-  /** The records of an automation that are kept by one limit: the tag of debug records, empty for all others. */
+  /** Records of an automation that share one retention limit: the tag of debug records, empty for all others. */
   retention_group: string;
   saved: Flag;
-  /** 1 when it stays partial, whatever still arrives. */
+  /** Set to 1 when the record stays partial, whatever else arrives. */
   has_gap: Flag;
   missing_captures: number;
   /** Size of the stored captures. */
   capture_bytes: number;
   added_at: EpochMs;
-  /** JSON of the `RunError` that its host made the record of; null when there is none. */
+  /** JSON of the `RunError` that the host created the record for; null when there is none. */
   error: Json | null;
   /** JSON of the `RecordedApp` of its last screen. */
   app: Json | null;
@@ -61,7 +61,7 @@ export interface RecordScreenTable {
   height: number;
   original_width: number;
   original_height: number;
-  /** JSON of the `RecordedCall`s that were made on it; null: none. */
+  /** JSON of the `RecordedCall`s that were made on this screen; null when there are none. */
   actions: Json | null;
 }
 
@@ -84,50 +84,50 @@ export interface RecordGroupTable {
   solved_at: EpochMs | null;
   reopened_at: EpochMs | null;
   reopened_by: string | null;
-  /** Present records and phones; what changes the members changes both counts in its transaction. */
+  /** Number of existing records and phones. A transaction that changes the members updates both counts. */
   records: number;
   phones: number;
   first_seen: EpochMs;
   last_seen: EpochMs;
-  /** The group that has its records and prints now. */
+  /** Group that now has its records and prints. */
   merged_into: string | null;
-  /** The last change that can be undone. */
+  /** Last change that can be undone. */
   last_move: string | null;
-  /** App version of the record that it began with; null when the record did not tell. */
+  /** App version of the first record; null when that record did not report one. */
   first_version: string | null;
 }
 
 export interface GroupMemberTable {
   record_id: string;
-  /** Null: its screen could not be read. */
+  /** Null when the screen could not be read. */
   group_id: string | null;
   screen_id: string;
   device_id: string;
   print_key: string | null;
   /** JSON of a `JoinReason`. */
   reason: Json | null;
-  /** Reason why it has no group; else empty. */
+  /** Reason why the record has no group; otherwise empty. */
   problem: string;
   is_outdated: Flag;
   commit_hash: string | null;
-  /** App version of its record; null when the record does not tell. */
+  /** App version of the record; null when the record did not report one. */
   app_version: string | null;
   language: string | null;
 }
 
-/** A print of an automation, and the group whose screens have it. */
+/** Print of an automation, and the group whose screens have it. */
 export interface GroupPrintTable {
   owner_id: string;
   automation_id: string;
   print_key: string;
   group_id: string;
-  /** 1: other screens are compared with it. */
+  /** Set to 1 when other screens are compared with this print. */
   is_sample: Flag;
   print: Json;
-  /** Language of the phone whose screen it is, for example `de`. */
+  /** Language of the phone that showed the screen, for example `de`. */
   language: string | null;
   app_version: string | null;
-  /** Time when its record was stored, epoch ms. */
+  /** Time when the record was stored, epoch ms. */
   added_at: number;
 }
 
@@ -138,36 +138,36 @@ export interface GroupMoveTable {
   group_id: string;
   made_by: string;
   made_at: EpochMs;
-  /** Mark of its records; null: they have none. */
+  /** Mark of its records; null when they have none. */
   mark: 'solved' | 'skipped' | null;
-  /** The groups and the places of prints before it. */
+  /** State of groups and prints before the change. */
   before: Json;
   is_undone: Flag;
 }
 
-/** A record that a change of a group moves or marks. */
+/** Record that a change of a group moves or marks. */
 export interface GroupMoveRecordTable {
   move_id: string;
   record_id: string;
-  /** Group that the record was in before, and the reason. */
+  /** Previous group of the record, and the reason. */
   group_id: string;
   reason: Json | null;
-  /** 1: it is marked. */
+  /** Set to 1 when the record has been marked. */
   is_done: Flag;
 }
 
-/** A copy of a screen that a print was made of: replays show it to the code when its record may be gone. */
+/** Copy of a screen that a print was made from. Replays show it to the code, even when its record has been deleted. */
 export interface GroupScreenTable {
   owner_id: string;
   automation_id: string;
   print_key: string;
   record_id: string;
   next_stage: string;
-  /** State that the run took the screen for. */
+  /** State that the run recognized the screen as. */
   screen_state: string;
   /** JSON of the tree, compressed by zstd. */
   tree: Buffer;
-  /** Size of `tree`, which is compressed. */
+  /** Compressed size of `tree`, in bytes. */
   size_bytes: number;
 }
 
@@ -176,14 +176,17 @@ export interface AppVersionTable {
   project_id: string;
   package: string;
   version: string;
-  /** Runs that have ended by themselves, and whose screens were mostly of this app. */
+  /** Number of runs that ended on their own and whose screens were mostly of this app. */
   runs: number;
-  /** Runs among these that did not know what to do. */
+  /** Number of these runs that did not know what to do. */
   bad_runs: number;
   records: number;
   first_seen: EpochMs;
   last_seen: EpochMs;
-  /** Time when its drift was told: the code knows it worse than the one before, or it has reopened a solved group. */
+  /**
+   * Time when its drift was reported: the code handles it worse than the previous version, or it has reopened a solved
+   * group.
+   */
   drift_at: EpochMs | null;
   /** JSON of a `DriftReason`. */
   drift: Json | null;
@@ -194,12 +197,12 @@ export interface ReplayTable {
   id: string;
   project_id: string;
   owner_id: string;
-  /** Git's hash of the files. */
+  /** Git hash of the files. */
   tree_id: string;
   commit_hash: string | null;
   is_draft: Flag;
   screen_set: Replay['set'];
-  /** The only group whose screens are replayed. */
+  /** Single group whose screens are replayed. */
   group_id: string | null;
   cause: Replay['cause'];
   /** Record whose screens are replayed in order, instead of a set. */
@@ -216,10 +219,10 @@ export interface ReplayTable {
   ended_at: EpochMs | null;
 }
 
-/** The unsaved text of a replay that has not ended. */
+/** Unsaved text of a replay that has not ended. */
 export interface ReplayDraftTable {
   replay_id: string;
-  /** JSON of the tree that it is laid over, its files and what it deletes, compressed by zstd. */
+  /** JSON of the base tree, and of the files and deletions laid over it, compressed by zstd. */
   content: Buffer;
 }
 

@@ -6,10 +6,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { engines, openTestDatabase, type Engine } from '../../../testing/engines/test-database.ts';
 import type { Db } from './tables.ts';
 
-/** A column as it is declared; true also for a database that has the column so. */
+/** Column as declared in an interface, or as found in a database. */
 interface Column {
   readonly isNullable: boolean;
-  /** The database has a value for a row that is inserted without one. */
+  /** Whether the database has a value for a row that is inserted without one. */
   readonly isGenerated: boolean;
 }
 type Tables = Map<string, Map<string, Column>>;

@@ -17,7 +17,7 @@ import type {
   MailUseTable,
 } from './webhook-tables.ts';
 
-/** The tables as the migrations leave them. */
+/** Tables as the migrations leave them. */
 export interface Database {
   user: UserTable;
   token: TokenTable;
@@ -47,7 +47,7 @@ export interface Database {
     id: string;
     url_key: string | null;
     sealing_key_id: string | null;
-    /** Name of the newest migration that an older release cannot work with; empty: none. */
+    /** Name of the newest migration that earlier releases can't work with; empty when there is none. */
     needs: Generated<string>;
   };
   device_lease: DeviceLeaseTable;
@@ -55,7 +55,7 @@ export interface Database {
   cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
-  /** Direct code, as a JSON string: databases store no text with NUL. */
+  /** Direct code as a JSON string, because databases can't store NUL in text. */
   launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
   run_file: work.RunFileTable;
@@ -66,13 +66,13 @@ export interface Database {
   project: ProjectTable;
   project_secret: ProjectSecretTable;
   project_ref: { project_id: string; name: string; target: string };
-  /** The number of each run's last stored log entry; beside SQLite, of those that are not in files any more. */
+  /** Number of each run's last stored log entry; with SQLite, only for runs whose entries are no longer in files. */
   log_progress: { run_id: string; seq: number };
   /** PostgreSQL only. */
   log_table: LogTableTable;
   project_pack: ProjectPackTable;
   project_member: ProjectMemberTable;
-  /** Users beside owner and editors whose hosts get the secrets of a project. */
+  /** Users other than the owner and editors whose hosts receive the secrets of a project. */
   secret_recipient: { project_id: string; user_id: string; added_at: EpochMs };
   record: records.RecordTable;
   record_screen: records.RecordScreenTable;
@@ -88,14 +88,14 @@ export interface Database {
   group_move_record: records.GroupMoveRecordTable;
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
   audit_entry: AuditEntryTable;
-  /** Users who may read an entry, beside administrators. */
+  /** Users other than administrators who may read an entry. */
   audit_reader: { user_id: string; entry_id: string };
 }
 
 export type Db = Kysely<Database>;
 export type Transaction = KyselyTransaction<Database>;
 
-/** A row as it is read. */
+/** Row as read from the database. */
 export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
 
 export type StoredKind = 'captures' | 'projects' | 'logs' | 'work';
@@ -103,11 +103,11 @@ export type StoredKind = 'captures' | 'projects' | 'logs' | 'work';
 interface UserTable {
   id: string;
   name: string;
-  /** See `nameKey`: unique. */
+  /** Unique; see `nameKey`. */
   name_key: string;
   role: 'admin' | 'user';
   created_at: EpochMs;
-  /** Time when the user was disabled; null: they may come in. */
+  /** Time when the user was disabled; null when the user may sign in. */
   disabled_at: EpochMs | null;
 }
 
@@ -119,7 +119,7 @@ interface TokenTable {
   hash: string;
   scopes: Json;
   project_ids: Json | null;
-  /** Selector of the only phones that the token reaches; null: all of its user. */
+  /** Selector of the only phones that the token reaches; null for all phones of its user. */
   selector: string | null;
   max_phones: number | null;
   apps: Json | null;
@@ -128,7 +128,7 @@ interface TokenTable {
   created_at: EpochMs;
   expires_at: EpochMs | null;
   last_used_at: EpochMs | null;
-  /** The token that it was made with. */
+  /** Token that created this one. */
   parent_id: string | null;
 }
 
@@ -140,7 +140,7 @@ interface SessionTable {
   used_at: EpochMs;
 }
 
-/** Lines of code that say what an act did during a lease. */
+/** Lines of code that describe what an act did during a lease. */
 interface LeaseCodeTable {
   position: Generated<number>;
   device_id: string;
@@ -158,18 +158,22 @@ interface DeviceLeaseTable {
   since: EpochMs;
   duration_ms: number;
   expires_at: EpochMs;
-  /** 1: not even its user touches the device without the ID. */
+  /** Set to 1 when even its own user needs the ID to touch the device. */
   is_exclusive: number;
 }
 
 interface DeviceTable {
   id: string;
   owner_id: string;
-  /** Unique for its owner: its own serial number, or its host and the name that this gave it (`deviceIdentity`). */
+  /**
+   * Unique per owner: the phone's own serial number, or its host and the name that the host gave it (`deviceIdentity`).
+   */
   identity: string;
-  /** The name that its host gave it. */
+  /** Name that its host gave it. */
   serial: string;
-  /** Facts that its host last told of the phone and of its last start, to know them again; empty: nothing. */
+  /**
+   * Facts that its host last reported about the phone and its last boot, to recognize the phone; empty when unknown.
+   */
   phone_mark: string;
   boot_mark: string;
   host_id: string;
@@ -182,72 +186,72 @@ interface DeviceTable {
   screen_height: number;
   /** Time when a report of a host about it was last stored. */
   last_seen_at: EpochMs;
-  /** State that its host last told, valid while the connection of `epoch` is its host's. */
+  /** State that its host last reported, valid while `epoch` is the current connection of the host. */
   state: ReportedDeviceState;
   reason: string;
   /** Time when the state began. */
   since: EpochMs;
   /** JSON of the `PhoneWarning`s. */
   warnings: string;
-  /** Null: not known. */
+  /** Null when unknown. */
   battery_percent: number | null;
-  /** Null: no connection of its host has reported it. */
+  /** Null when no connection of its host has reported it. */
   epoch: number | null;
-  /** Number of leases of it that have begun or ended. */
+  /** Number of its leases that have begun or ended. */
   lease_changes: Generated<number>;
 }
 
 interface HostTable {
   owner_id: string;
   id: string;
-  /** ID as the host wrote it. */
+  /** ID as spelled by the host. */
   given_id: Generated<string>;
   name: Generated<string>;
-  /** Token that it connected with; null when the token was revoked. */
+  /** Token that the host connected with; null when the token was revoked. */
   token_id: string | null;
   seen_at: EpochMs;
 }
 
-/** A server that is alive. */
+/** Server that is alive. */
 interface NodeTable {
   id: string;
   started_at: EpochMs;
-  /** End of the lease, by the clock of the database; null: it has the database to itself. */
+  /** End of the lease, by the clock of the database; null when the server has the database to itself. */
   lease_until: EpochMs | null;
 }
 
-/** The newest connection of a host. */
+/** Newest connection of a host. */
 interface HostSessionTable {
-  /** A later connection has a greater one. */
+  /** Later connections have greater epochs. */
   epoch: Generated<number>;
   owner_id: string;
   host_id: string;
-  /** The server that has it; null when that is gone. */
+  /** Server that has the connection; null when that server is dead. */
   node_id: string | null;
   opened_at: EpochMs;
-  /** Null: it is connected. */
+  /** Null while the host is connected. */
   ended_at: EpochMs | null;
-  /** Reason why the host finds no phones, and what to do; null: it has nothing to tell. */
+  /** Reason why the host finds no phones, and how to fix it; null when it reports none. */
   problem: Generated<string | null>;
-  /** Whether it takes secrets, and hides them. */
+  /** Whether the host accepts secrets and masks them. */
   knows_secrets: Generated<Flag>;
   knows_app_limits: Generated<Flag>;
-  /** Whether it replays saved screens. */
+  /** Whether the host replays saved screens. */
   replays: Generated<Flag>;
-  /** ID of the host's last log entry, in PostgreSQL only; empty when there was none. */
+  /** ID of the host's last log entry, only in PostgreSQL; empty when there was none. */
   last_log_id: Generated<string>;
 }
 
-/** Share of a phone, or of all phones of a host. Two owners may have hosts of one ID. */
+/** Share of a phone, or of all phones of a host. Contains the owner, because hosts of two owners may share one ID. */
 interface ShareTable {
   owner_id: string;
   kind: 'device' | 'host';
   target_id: string;
   user_id: string;
   role: ShareRole;
-  /** Null: before shares were accepted. */
+  /** Null for shares from before acceptance was introduced. */
   shared_at: Generated<EpochMs | null>;
-  /** Null: the user has not accepted it. */
+  /** Null when the user has not accepted the share. */
   accepted_at: Generated<EpochMs | null>;
 }
 
@@ -256,7 +260,7 @@ interface ProjectMemberTable {
   user_id: string;
   role: MemberRole;
   shared_at: Generated<EpochMs | null>;
-  /** Null: the user has not accepted it. */
+  /** Null when the user has not accepted the share. */
   accepted_at: Generated<EpochMs | null>;
 }
 
@@ -274,15 +278,15 @@ interface ProjectTable {
   id: string;
   owner_id: string;
   name: string;
-  /** See `nameKey`: unique among those of an owner. */
+  /** Unique per owner; see `nameKey`. */
   name_key: string;
   created_at: EpochMs;
   /** Time of the last change of its files, commits, branches or tags; null before the first one. */
   changed_at: EpochMs | null;
   size_bytes: Generated<number>;
-  /** Grows with every change of its files, commits, branches and tags. */
+  /** Increases with every change of its files, commits, branches and tags. */
   version: Generated<number>;
-  /** Trees of git: the saved files, and what was compiled of them; and the newest commit. */
+  /** Git hashes of the trees of the saved and the compiled files, and of the newest commit. */
   files: string | null;
   compiled: string | null;
   head: string | null;
@@ -298,13 +302,13 @@ interface ProjectSecretTable {
   updated_at: EpochMs;
 }
 
-/** A pack of git: in its row, or beside it in the store of large packs. */
+/** Git pack, stored in its row or beside it in the store of large packs. */
 interface ProjectPackTable {
   project_id: string;
-  /** Version of the project that it came with. */
+  /** Version of the project that the pack was added with. */
   version: number;
   part: number;
-  /** The checksum that ends it. */
+  /** Checksum at the end of the pack. */
   hash: string;
   size_bytes: number;
   large_key: string | null;
@@ -335,12 +339,15 @@ interface AuditEntryTable {
 /** State of one of the tables of log entries, `log_0` to `log_15`; PostgreSQL only. */
 interface LogTableTable {
   slot: number;
-  /** Grows with every table that is opened. */
+  /** Increases with every table that is opened. */
   no: number;
   state: 'empty' | 'open' | 'closed' | 'kept';
   begun_at: EpochMs;
   /** Time of its newest entry; 0 while it is open. */
   newest: EpochMs;
-  /** ID of its last entry; while it is open, of the last one that was in the table before. Stays when it is emptied. */
+  /**
+   * ID of its last entry. While the table is open, ID of the last entry of its previous use. Kept when the table is
+   * emptied.
+   */
   last_id: string;
 }

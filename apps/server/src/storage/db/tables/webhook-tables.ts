@@ -7,21 +7,21 @@ export interface WebhookTable {
   /** UUIDv7. */
   id: string;
   user_id: string;
-  /** The only projects of the token that made it; null: all of its user. */
+  /** Projects to which the token that created it is limited; null for all projects of its user. */
   token_projects: Json | null;
-  /** The limited token with which it was made or changed last: it ends with that. Null: none is known. */
+  /** Limited token that created the webhook or last changed it. The webhook ends with that token. Null when unknown. */
   token_id: string | null;
   name: string;
   url: string;
-  /** See `mailboxOf`; null: it sends no e-mail. */
+  /** See `mailboxOf`; null when the webhook sends no e-mail. */
   mailbox: string | null;
-  /** Format of the messages; for e-mails `phalanx`, which says nothing of them. */
+  /** Format of the messages; always `phalanx` for e-mails, where it has no meaning. */
   format: Generated<WebhookFormat>;
   /** JSON of the `ChosenEvent`s. */
   events: Json;
-  /** JSON of the `RunOutcome`s; empty: all. */
+  /** JSON of the `RunOutcome`s; empty for all. */
   outcomes: Json;
-  /** Empty: all. */
+  /** Empty for all. */
   project_ids: Json;
   not_ready_minutes: number;
   failing_percent: number;
@@ -35,11 +35,11 @@ export interface WebhookTable {
   earlier_sealed: string | null;
   earlier_until: EpochMs | null;
   paused: Flag;
-  /** Reason why the service paused it; else empty. */
+  /** Reason why the service paused the webhook; otherwise empty. */
   problem: Generated<string>;
-  /** Time since which it hears of events. */
+  /** Time since which the webhook receives events. */
   heard_since: EpochMs;
-  /** Time of the first failed attempt since the last delivery; null: none has failed since. */
+  /** Time of the first failed attempt since the last delivery; null when none has failed since. */
   failing_since: EpochMs | null;
   last_success_at: EpochMs | null;
   last_failure_at: EpochMs | null;
@@ -51,7 +51,7 @@ export interface WebhookDeliveryTable {
   /** UUIDv7; the ID of the message. */
   id: string;
   webhook_id: string;
-  /** User whose webhook it is. */
+  /** Owner of the webhook. */
   user_id: string;
   type: WebhookEventName;
   at: EpochMs;
@@ -63,29 +63,29 @@ export interface WebhookDeliveryTable {
   /** Time of the next attempt. */
   due_at: EpochMs;
   response_status: number | null;
-  /** Reason why the last attempt failed; else empty. */
+  /** Reason why the last attempt failed; otherwise empty. */
   problem: Generated<string>;
   created_at: EpochMs;
   ended_at: EpochMs | null;
 }
 
-/** A phone that is not ready, a host that is away, or runs that are not as they should be, as a webhook knows it. */
+/** Phone that is not ready, host that is disconnected, or runs that are failing or missing, as known to a webhook. */
 export interface WebhookAbsenceTable {
   webhook_id: string;
   kind: 'device' | 'host' | 'runs.failing' | 'runs.none';
   target_id: string;
   since: EpochMs;
-  /** Whether it has lasted as long as the webhook waits. */
+  /** Whether it has lasted as long as the webhook requires. */
   is_told: Flag;
 }
 
-/** The e-mails of a user to one mailbox. */
+/** E-mails of a user to one mailbox. */
 export interface MailUseTable {
   user_id: string;
   mailbox: string;
   /** Time when the next e-mail may be sent. */
   next_at: EpochMs;
-  /** Days since 1970, UTC, and how many were sent in it. */
+  /** Days since 1970 in UTC, and the number of e-mails sent on that day. */
   day: number;
   sent: number;
 }

@@ -3,20 +3,20 @@ import type { Generated } from 'kysely';
 
 import type { EpochMs, Flag, Json, WorkKind } from './column-types.ts';
 
-/** Durable work that has to be done; a row goes when it is. */
+/** Durable pending work; a row is deleted when its work is done. */
 export interface WorkTable {
   kind: WorkKind;
-  /** ID of the thing that it is about, once in its kind. */
+  /** ID of the subject of the work, unique per kind. */
   key: string;
-  /** The user, the receiver or the like whose items share places on a server. */
+  /** User, recipient or the like whose items share places on a server. */
   lane: string;
   due_at: EpochMs;
-  /** End of the claim of the server that is at it; each claim and renewal writes another time. */
+  /** End of the claim of the server that processes the item; each claim and renewal writes a different time. */
   claimed_until: EpochMs;
   /** Number of claims, without those that were given back. */
   attempts: number;
   payload: Json | null;
-  /** Reason why the last attempt failed; empty: none has. */
+  /** Reason why the last attempt failed; empty when none has. */
   problem: string;
   /** Whether it was enqueued again after its last claim. */
   is_again: Flag;
@@ -27,30 +27,30 @@ export interface JobTable {
   id: string;
   user_id: string;
   project_id: string;
-  /** Name of the project when the job was made. */
+  /** Name of the project when the job was created. */
   project_name: string;
   token_name: string | null;
-  /** The only projects of the token that made it, or last changed or resumed it; null: all of its user. */
+  /** Project limit of the token that created, last changed or resumed the job; null for all projects of its user. */
   token_projects: Json | null;
-  /** Limit of that token to phones; null: none. */
+  /** Phone limit of that token; null when there is none. */
   token_phones: Json | null;
   /** JSON of a `Budget`. */
   token_budget: Json | null;
-  /** Hash of the request, to tell a repetition from another request with the same key. */
+  /** Hash of the request, to distinguish a retry from another request with the same key. */
   fingerprint: string;
   selector: string | null;
   device_ids: Json | null;
-  /** Count as it was asked for. */
+  /** Requested count. */
   count: number | null;
-  /** The most tasks that run at a time; null: no limit. */
+  /** Maximum number of concurrent tasks; null for no limit. */
   at_once: number | null;
-  /** Whether each task takes another phone. */
+  /** Whether each task uses a different phone. */
   is_distinct: Flag;
   /** Whether a phone must have no other run. */
   is_exclusive: Flag;
-  /** Whether films are made of its runs. */
+  /** Whether its runs are filmed. */
   has_film: Flag;
-  /** Settings for the phones of its runs; null: none. */
+  /** Settings for the phones of its runs; null when there are none. */
   phone_settings: Json | null;
   priority: number;
   dedup_key: string | null;
@@ -60,10 +60,10 @@ export interface JobTable {
   retries: Json;
   wait_until: EpochMs | null;
   schedule_id: string | null;
-  /** Reason why its tasks failed together; else empty. */
+  /** Reason why its tasks failed together; otherwise empty. */
   problem: Generated<string>;
   created_at: EpochMs;
-  /** Time when tasks of it last began to wait, by the clock of the database. */
+  /** Time when tasks of the job last began to wait, by the clock of the database. */
   woken_at: EpochMs;
   ended_at: EpochMs | null;
   cancelled_at: EpochMs | null;
@@ -73,7 +73,7 @@ export interface JobTable {
   completed: Generated<number>;
   failed: Generated<number>;
   cancelled: Generated<number>;
-  /** Counts its JSON and that of its tasks. */
+  /** Size of its JSON and that of its tasks, in bytes. */
   bytes: Generated<number>;
 }
 
@@ -91,17 +91,17 @@ export interface ScheduleTable {
   cron: string;
   time_zone: string;
   jitter_seconds: number;
-  /** Work that its jobs ask for. */
+  /** Work that its jobs request. */
   work: Json;
   overlap: 'skip' | 'queue' | 'allow';
   missed: 'none' | 'last';
   paused: Flag;
-  /** Reason why the service paused it; else empty. */
+  /** Reason why the service paused the schedule; otherwise empty. */
   problem: Generated<string>;
-  /** A turn whose job is made when the one before has ended. */
+  /** Turn whose job is created when the previous one has ended. */
   queued_at: EpochMs | null;
   created_at: EpochMs;
-  /** Counts its work. */
+  /** Size of its work, in bytes. */
   bytes: Generated<number>;
 }
 
@@ -112,7 +112,7 @@ export interface ScheduleTurnTable {
   planned_at: EpochMs;
   at: EpochMs;
   job_id: string | null;
-  /** Reason why it was skipped; else empty. */
+  /** Reason why the turn was skipped; otherwise empty. */
   reason: string;
 }
 
@@ -120,27 +120,27 @@ export interface TaskTable {
   /** UUIDv7. */
   id: string;
   job_id: string;
-  /** From 1. */
+  /** Number from 1. */
   number: number;
   status: JobStatus;
-  /** The task whose code has added it. */
+  /** Task whose code added this one. */
   parent_id: string | null;
   input: Json | null;
   result: Json | null;
   error_code: string | null;
   error_message: string | null;
-  /** The newest run. */
+  /** Newest run. */
   run_id: string | null;
   device_id: string | null;
   attempts: Generated<number>;
-  /** Time before which it does not begin; 0: at once. */
+  /** Earliest time to begin; 0 for immediately. */
   due_at: Generated<EpochMs>;
   ended_at: EpochMs | null;
 }
 
 export interface TaskAttemptTable {
   task_id: string;
-  /** From 1. */
+  /** Number from 1. */
   number: number;
   run_id: string;
   device_id: string;
@@ -155,37 +155,37 @@ export interface LaunchTable {
   id: string;
   user_id: string;
   launch_id: string | null;
-  /** Hash of the request, to tell a repetition from another request under the same launch ID. */
+  /** Hash of the request, to distinguish a retry from another request with the same launch ID. */
   fingerprint: string;
-  /** JSON of the `LaunchAnswer`, when something of the launch did not start. */
+  /** JSON of the `LaunchAnswer` when part of the launch did not start. */
   answer: Json | null;
-  /** Name of the token that the launch was asked for with, which may be gone by now. */
+  /** Name of the token that requested the launch, which may have been deleted since. */
   token_name: string | null;
-  /** ID of that token, when it has a budget. */
+  /** ID of that token if it has a budget. */
   budget_token: string | null;
-  /** All limits of that token, as `limitsTextOf` has them; null: none. */
+  /** All limits of that token, as formatted by `limitsTextOf`; null when there are none. */
   token_limits: string | null;
-  /** Git's hash of the project's saved files. */
+  /** Git hash of the project's saved files. */
   tree: string | null;
   /** JSON of `{automation_parameters, job_variables}`. */
   parameters: Json | null;
   created_at: EpochMs;
-  /** Counts its parameters, its code, and the results of its runs. */
+  /** Size of its parameters, its code, and the results of its runs, in bytes. */
   bytes: Generated<number>;
 }
 
 export interface RunTable {
   /** UUIDv7, so the order of IDs is that of creation. */
   id: string;
-  /** The service's own ID of the launch. */
+  /** Internal ID of the launch. */
   launch: string;
   user_id: string;
   device_id: string;
-  /** Owner of the host that runs it; the launcher may be somebody else. */
+  /** Owner of the host that runs it, who may be another user than the launcher. */
   device_owner_id: string;
   host_id: string;
   automation_id: string;
-  /** Name of the project when it was launched; for direct code, the name that its launch gave. */
+  /** Name of the project at launch; for direct code, the name that its launch gave. */
   project_name: string | null;
   /** The caller's launch ID; null for a project. */
   launch_id: string | null;
@@ -202,20 +202,23 @@ export interface RunTable {
   created_at: EpochMs;
   started_at: EpochMs | null;
   ended_at: EpochMs | null;
-  /** 1: it has ended, and its host may still have a part of its log. */
+  /** Set to 1 when the run has ended and its host may still have a part of its log. */
   log_left: Flag;
-  /** Epoch of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
+  /**
+   * Epoch of the connection that it is sent on, or whose host has it; null when its host has not been sent anything
+   * yet.
+   */
   epoch: number | null;
 }
 
 export interface RunFileTable {
   run_id: string;
-  /** See `nameKey`: unique among those of a run. */
+  /** Unique per run; see `nameKey`. */
   name_key: string;
   name: string;
-  /** Names its blob. */
+  /** ID of its blob. */
   file_id: string;
-  /** Owner of the host that has uploaded it. */
+  /** Owner of the host that uploaded it. */
   user_id: string;
   content_type: string;
   size_bytes: number;
@@ -223,38 +226,38 @@ export interface RunFileTable {
   created_at: EpochMs;
 }
 
-/** A picture or a video of the film of a run. */
+/** Picture or video in the film of a run. */
 export interface FilmPartTable {
   run_id: string;
-  /** Its place in the film, from 1. */
+  /** Place in the film, from 1. */
   number: number;
-  /** Names its blob. */
+  /** ID of its blob. */
   part_id: string;
-  /** Owner of the host that has uploaded it. */
+  /** Owner of the host that uploaded it. */
   user_id: string;
   taken_at: EpochMs;
-  /** Null: it is a picture. */
+  /** Null for a picture. */
   ended_at: EpochMs | null;
   width: number;
   height: number;
   size_bytes: number;
-  /** Reason why it is a picture. */
+  /** Reason why it is a picture instead of a video. */
   no_video: string | null;
 }
 
-/** Number and total time of the runs of a day that ended in one way. Triggers count them. */
+/** Number and total time of the runs of a day with the same outcome. Triggers count them. */
 export interface RunStatTable {
   /** Days since 1970, in UTC. */
   day: number;
-  /** User who launched them. */
+  /** User who launched the runs. */
   user_id: string;
-  /** Empty: direct code. */
+  /** Empty for direct code. */
   automation_id: string;
   device_id: string;
   outcome: RunOutcome;
-  /** Code of their error; empty without one. */
+  /** Error code of the runs; empty when there is none. */
   reason: string;
-  /** The newest name of the project. */
+  /** Newest name of the project. */
   name: string;
   runs: number;
   /** Number of these runs that had begun. */
@@ -263,11 +266,11 @@ export interface RunStatTable {
   wait_ms: number;
 }
 
-/** Some entries of a run's kept log. */
+/** Part of a run's kept log. */
 export interface KeptChunkTable {
   run_id: string;
   kind: 'log' | 'trace';
-  /** Number of its first entry among those that were kept of the run, from 1. */
+  /** Number of its first entry among the kept entries of the run, from 1. */
   first: number;
   count: number;
   /** ID of its last entry. */

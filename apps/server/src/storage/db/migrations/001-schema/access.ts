@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { createTrigger, execute } from './column-types.ts';
 
-/** Users, their tokens, and browsers that are signed in; each session has the token that stands behind it. */
+/** Creates the tables of users, tokens, and browser sessions. Each session references its token. */
 export const createAccess = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text }) => [
     `create table "user" (
@@ -16,7 +16,7 @@ export const createAccess = (db: Kysely<unknown>): Promise<void> =>
       created_at bigint not null, expires_at bigint, last_used_at bigint,
       parent_id ${text} references token (id) on delete cascade)`,
     `create index token_user on token (user_id)`,
-    // Usage of a token with a budget on one day. It refers to no token: jobs go on when theirs is revoked.
+    // Daily usage of a token with a budget. Has no foreign key, because jobs continue when their token is revoked.
     `create table token_use (
       token_id ${text} primary key, day bigint not null, runs bigint not null, run_ms bigint not null)`,
     `create index token_use_day on token_use (day)`,
@@ -30,10 +30,12 @@ export const createAccess = (db: Kysely<unknown>): Promise<void> =>
       expires_at bigint not null)`,
   ]);
 
-/** No row refers to another table: an audit event stays when its user or its project is deleted. */
+/**
+ * Creates the audit tables without foreign keys, because an audit event stays when its user or its project is deleted.
+ */
 export async function createAudit(db: Kysely<unknown>): Promise<void> {
   await execute(db, ({ text }) => [
-    // The ID is a UUIDv7: it holds the time, and the order of IDs is that of the events.
+    // The ID is a UUIDv7, which contains the time, so ordering by ID is chronological.
     `create table audit_entry (
       id ${text} primary key, action ${text} not null, outcome ${text} not null, code ${text},
       user_id ${text}, user_name ${text}, token_id ${text}, token_name ${text}, address ${text},

@@ -4,7 +4,7 @@ import { execute, createTrigger } from './column-types.ts';
 import { databaseTime } from '../../lease.ts';
 import { isPostgres } from '../../dialect.ts';
 
-/** Devices, hosts and their newest connections, the servers that are alive, and who may use a device. */
+/** Creates the tables of devices, hosts and their newest connections, live servers, and access to devices. */
 export const createFleet = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text, growingKey }) => [
     `create table device (
@@ -47,7 +47,10 @@ export const createFleet = (db: Kysely<unknown>): Promise<void> =>
       name ${text} not null, selector ${text} not null, primary key (user_id, name_key))`,
   ]);
 
-/** Tables that the servers of one database share: leases, cache invalidations, and launches on their way to a host. */
+/**
+ * Creates the tables that the servers of one database share: leases, cache invalidations, and launches in flight to a
+ * host.
+ */
 export async function createCluster(db: Kysely<unknown>): Promise<void> {
   await createShared(db);
   await createInvalidations(db);
@@ -75,7 +78,7 @@ async function createShared(db: Kysely<unknown>): Promise<void> {
   await sql`insert into installation (id) values (${randomUUID()})`.execute(db);
 }
 
-/** A row tells each server that what it caches of this name is out of date. */
+/** Creates the cache invalidations: a row tells each server that its cache of this name is stale. */
 async function createInvalidations(db: Kysely<unknown>): Promise<void> {
   await execute(db, ({ text, growingKey }) => [
     `create table cache_invalidation (id ${growingKey}, name ${text} not null, at bigint not null)`,
@@ -100,15 +103,16 @@ async function createInvalidations(db: Kysely<unknown>): Promise<void> {
       });
 }
 
-/** Number of tables of recent log entries, filled and emptied in turn. Beside SQLite, files take their place. */
+/** Number of tables of recent log entries, filled and emptied in rotation. With SQLite, files take their place. */
 const logTables = 16;
 
-/** Progress of storing the log entries of each run, kept logs, and in PostgreSQL the recent entries. */
+/** Creates the tables of the log storage progress per run, kept logs and, in PostgreSQL, recent entries. */
 export async function createLogs(db: Kysely<unknown>): Promise<void> {
   await execute(db, ({ text, bytes }) => [
     `create table log_progress (
       run_id ${text} primary key references run (id) on delete cascade, seq bigint not null)`,
-    // No reference: with a user, gigabytes of chunks would go in one statement, which holds up all others in SQLite.
+    // No foreign key: deleting a user would delete gigabytes of chunks in one statement, which blocks all others in
+    // SQLite.
     `create table kept_chunk (
       run_id ${text} not null, kind ${text} not null, first bigint not null, count bigint not null,
       last_id ${text} not null, size_bytes bigint not null, packed ${bytes} not null, primary key (run_id, kind, first))`,
@@ -126,14 +130,14 @@ export async function createLogs(db: Kysely<unknown>): Promise<void> {
 async function createRecentLogs(db: Kysely<unknown>): Promise<void> {
   const slots = Array.from({ length: logTables }, (_, slot) => slot);
   await execute(db, ({ text }) => [
-    // Room in each page for the next version of a row, so that no index changes with it.
+    // Leaves room in each page for the next version of a row, so that updates change no index.
     'alter table log_progress set (fillfactor = 70)',
-    // The bytes are compressed already.
+    // The bytes are already compressed.
     'alter table kept_chunk alter column packed set storage external',
     `create table log_table (
       slot integer primary key, no bigint not null, state ${text} not null, begun_at bigint not null,
       newest bigint not null, last_id ${text} not null)`,
-    // Each is emptied as a whole, and its rows are read by their key alone.
+    // Each table is emptied as a whole, and its rows are read by key only.
     ...slots.map(
       (slot) => `create table log_${slot} (
       device_id ${text} not null, automation_id ${text} not null, last_id ${text} not null,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 
 import { execute } from './column-types.ts';
 
-/** Projects, their members, and the log of git packs that their objects are in. */
+/** Creates the tables of projects, their members, and the log of git packs that contain their objects. */
 export const createProjects = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text, bytes }) => [
     `create table project (
@@ -17,7 +17,7 @@ export const createProjects = (db: Kysely<unknown>): Promise<void> =>
       user_id ${text} not null references "user" (id) on delete cascade,
       role ${text} not null, primary key (project_id, user_id))`,
     'create index project_member_user on project_member (user_id, project_id)',
-    // Sealed: the key is in a file beside the database.
+    // Sealed with a key that is stored in a file beside the database.
     `create table project_secret (
       project_id ${text} not null references project (id) on delete cascade,
       name ${text} not null, version bigint not null, sealed ${text} not null, created_at bigint not null,

@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 
 import { execute } from './column-types.ts';
 
-/** Each combination of type, status and completeness has one number and one column. */
+/** Number of combinations of type, status and completeness; each has a number and a column. */
 const cellCount = 24;
 const cells = Array.from({ length: cellCount }, (_, cell) => `c${cell} bigint not null default 0`);
 const lists = ['owner_id', 'owner_id, tag', 'owner_id, automation_id', 'owner_id, automation_id, tag'];
 
-/** Records, their screens, and the tree of counts that gives positions and totals. */
+/** Creates the tables of records, their screens, and the tree of counts for positions and totals. */
 export const createRecords = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text, bytes }) => [
     `create table record (
@@ -30,7 +30,7 @@ export const createRecords = (db: Kysely<unknown>): Promise<void> =>
       max_steps bigint not null, captured_at bigint not null, tree ${text} not null, screenshot ${text} not null,
       width bigint not null, height bigint not null, original_width bigint not null,
       original_height bigint not null, actions ${text}, primary key (record_id, screen_id))`,
-    // Records and runs that are gone and whose captures and files may still be there.
+    // Deleted records and runs whose captures and files may still exist.
     `create table capture_deletion (record_id ${text} primary key)`,
     `create table record_tally (
       list ${text} not null, node ${text} not null, is_split bigint not null default 0,
@@ -55,7 +55,7 @@ const groupTables = (text: string): string[] => [
   'create index record_group_owner on record_group (owner_id, automation_id, last_seen)',
   'create index record_group_app on record_group (owner_id, automation_id, package_name, last_seen)',
   'create index record_group_project on record_group (project_id) where project_id is not null',
-  // Project IDs without a reference: the end of a run has to be stored whatever becomes of its project.
+  // Project IDs without a foreign key, because the end of a run must be stored even if its project has been deleted.
   `create table app_version (
       project_id ${text} not null, package ${text} not null, version ${text} not null, runs bigint not null,
       bad_runs bigint not null, records bigint not null, first_seen bigint not null, last_seen bigint not null,

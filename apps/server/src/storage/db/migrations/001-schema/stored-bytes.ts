@@ -16,7 +16,7 @@ const counted: readonly Counted[] = [
   { table: 'kept_log', column: 'bytes', user: 'user_id', kind: 'logs' },
 ];
 
-/** The sums of stored bytes by user. Triggers keep them right in the transaction that changes a row. */
+/** Creates the sums of stored bytes per user. Triggers update them in the transaction that changes a row. */
 export async function createStoredBytes(db: Kysely<unknown>): Promise<void> {
   await execute(db, ({ text }) => [
     `create table stored_bytes (
@@ -25,7 +25,7 @@ export async function createStoredBytes(db: Kysely<unknown>): Promise<void> {
   for (const one of counted) await count(db, one);
 }
 
-/** Counts a column of a table for a user, whatever changes or deletes its rows. */
+/** Creates triggers that count a column of a table for a user, for every insert, update and delete of its rows. */
 export async function count(db: Kysely<unknown>, one: Counted): Promise<void> {
   const { table, column } = one;
   const [before, after] = [`old.${column}`, `new.${column}`];
@@ -50,11 +50,11 @@ export async function count(db: Kysely<unknown>, one: Counted): Promise<void> {
 
 type Sum = Pick<Counted, 'user' | 'kind'>;
 
-/** Statement of a trigger: the user of the new row has so many bytes more. */
+/** Returns a trigger statement that adds bytes to the user of the new row. */
 export const adding = ({ user, kind }: Sum, bytes: string): string =>
   `insert into stored_bytes (user_id, kind, bytes) values (new.${user}, '${kind}', ${bytes})
       on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`;
 
-/** Statement of a trigger: the user of the old row has so many bytes fewer. */
+/** Returns a trigger statement that subtracts bytes from the user of the old row. */
 export const removing = ({ user, kind }: Sum, bytes: string): string =>
   `update stored_bytes set bytes = bytes - ${bytes} where user_id = old.${user} and kind = '${kind}'`;

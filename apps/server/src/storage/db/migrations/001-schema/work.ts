@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import { createTrigger, execute } from './column-types.ts';
 
 /**
- * Launches, their runs, and the size of archived logs. The indexes of runs leave out runs that have not ended where they
- * can: a thousand runs begin at once, and each index would be written a thousand times.
+ * Creates the tables of launches, their runs, and the size of archived logs. Indexes of runs exclude active runs where
+ * they can: a thousand runs may begin at once, and each index would be written a thousand times.
  */
 export async function createRuns(db: Kysely<unknown>): Promise<void> {
   await execute(db, ({ text }) => [
@@ -27,33 +27,33 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
     'create index run_device_ended on run (device_id, id) where ended_at is not null',
     'create index run_automation on run (automation_id, id)',
     'create index run_launch on run (launch)',
-    // Runs that have not ended are few, whatever is stored.
+    // Active runs are few, however many runs are stored.
     'create index run_active on run (id) where ended_at is null',
     'create index run_active_user on run (user_id) where ended_at is null',
-    // Host IDs as `host_session` has them.
+    // Host IDs in lower case, as in `host_session`.
     'create index run_active_host on run (device_owner_id, lower(host_id)) where ended_at is null',
     'create index run_foreign on run (device_id) where user_id <> device_owner_id',
-    // A project runs once on a device, whoever starts it there at the same moment.
+    // A project runs only once on a device at a time, even with concurrent launches.
     `create unique index run_once on run (device_id, automation_id)
       where ended_at is null and launch_id is null`,
-    // A table of its own: code may be large, and only requests for it read it.
+    // Separate table, because code may be large and only requests for it read it.
     `create table launch_code (
       launch ${text} primary key references launch (id) on delete cascade, code ${text} not null)`,
-    // A table of its own: a result may be large, and lists of runs do not show it.
+    // Separate table, because a result may be large and lists of runs do not show it.
     `create table run_result (
       run_id ${text} primary key references run (id) on delete cascade, json ${text} not null)`,
     `create table kept_log (
       run_id ${text} primary key references run (id) on delete cascade, user_id ${text} not null,
       bytes bigint not null)`,
     'create index kept_log_user on kept_log (user_id, run_id)',
-    // `user_id`: owner of the host that has uploaded it.
+    // `user_id`: owner of the host that uploaded the file.
     `create table run_file (
       run_id ${text} not null references run (id) on delete cascade, name_key ${text} not null,
       name ${text} not null, file_id ${text} not null, user_id ${text} not null, content_type ${text} not null,
       size_bytes bigint not null, sha256 ${text} not null, created_at bigint not null,
       primary key (run_id, name_key))`,
-    // `user_id`: owner of the host that has uploaded it.
-    // `ended_at`: only of a video.
+    // `user_id`: owner of the host that uploaded the part.
+    // `ended_at`: only for a video.
     `create table film_part (
       run_id ${text} not null references run (id) on delete cascade, number bigint not null,
       part_id ${text} not null, user_id ${text} not null, taken_at bigint not null, ended_at bigint,
@@ -88,13 +88,16 @@ const statColumns = (row: 'old' | 'new'): Record<string, string> => ({
   runs: '1',
   started: `case when ${row}.started_at is null then 0 else 1 end`,
   run_ms: `coalesce(${row}.ended_at - ${row}.started_at, 0)`,
-  // A task waits from when it could have begun, a launch from when it was made.
+  // The wait of a task starts when it could have begun, the wait of a launch when it was created.
   wait_ms: `coalesce(${row}.started_at, ${row}.ended_at)
     - coalesce((select min(waiting_since) from task_attempt where run_id = ${row}.id), ${row}.created_at)`,
 });
 const statSums = ['runs', 'started', 'run_ms', 'wait_ms'];
 
-/** Triggers count a run in the transaction that ends it, and take the count back when a lost one turns out otherwise. */
+/**
+ * Creates triggers that count a run in the transaction that ends it, and revert the count when the end of a lost run is
+ * corrected.
+ */
 async function createRunStats(db: Kysely<unknown>): Promise<void> {
   const [added, taken] = [statColumns('new'), statColumns('old')];
   const sums = statSums.map((name) => `${name} = run_stat.${name} + excluded.${name}`);
@@ -117,7 +120,7 @@ async function createRunStats(db: Kysely<unknown>): Promise<void> {
   });
 }
 
-/** A trigger counts the time of a run in the transaction that ends it, on the day of its end. */
+/** Creates a trigger that counts the time of a run in the transaction that ends it, on the day of its end. */
 const createTokenUse = (db: Kysely<unknown>): Promise<void> =>
   createTrigger(db, {
     name: 'token_use_count',
@@ -134,8 +137,8 @@ const createTokenUse = (db: Kysely<unknown>): Promise<void> =>
   });
 
 /**
- * Jobs, their tasks, and the attempts of these. Each index leaves out what has ended where it can: what servers look
- * for again and again must not grow with what waits, nor with what was done.
+ * Creates the tables of jobs, their tasks, and the attempts of tasks. Indexes exclude ended rows where they can,
+ * because what servers poll must not grow with the backlog or the history.
  */
 export const createJobs = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text }) => [
@@ -170,7 +173,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
       task_id ${text} not null references task (id) on delete cascade, number bigint not null, run_id ${text} not null,
       device_id ${text} not null, waiting_since bigint not null, began_at bigint not null, ended_at bigint, reason ${text} not null,
       primary key (task_id, number))`,
-    // A run may take one task after the other.
+    // A run may process several tasks in sequence.
     'create index task_attempt_run on task_attempt (run_id, began_at)',
     `create table schedule (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
@@ -187,7 +190,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
     'create index schedule_turn_schedule on schedule_turn (schedule_id, id)',
   ]);
 
-/** Webhooks, their events, and their deliveries. */
+/** Creates the tables of webhooks, their events, and their deliveries. */
 export const createWebhooks = (db: Kysely<unknown>): Promise<void> =>
   execute(db, ({ text }) => [
     `create table webhook (
