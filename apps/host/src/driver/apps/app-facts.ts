@@ -4,10 +4,10 @@ import { askTogether } from '../shell/ask-together.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { focusedActivityOf, focusQuestion } from './front-app.ts';
 
-/** A name of Android's own or of an app; what goes into a shell command has no other signs. */
+/** Package name of Android or of an app. A shell command gets no other characters. */
 const packageForm = /^[A-Za-z][A-Za-z0-9_.]{0,254}$/;
 
-/** Reads facts of an app; the activity only while the app is in front. Output of another form is left out. */
+/** Reads facts of an app. The activity is known only while the app is in front. Omits output of another form. */
 export async function readAppFacts(
   shell: PhoneShell,
   packageName: string,
@@ -32,14 +32,14 @@ export async function readAppFacts(
   };
 }
 
-/** The first one is of the update, where an app of the system was updated. */
+/** Returns the first version: that of the update, for an updated system app. */
 function versionIn(lines: string): string | null {
-  // oxlint-disable-next-line no-control-regex -- that is what must not be in it
+  // oxlint-disable-next-line no-control-regex -- the class excludes control characters
   const version = /^[ \t]*versionName=([^\u0000-\u001f\u007f]{1,100})[ \t\r]*$/m.exec(lines)?.[1]?.trim();
   return version === undefined || version === '' || version === 'null' ? null : version.toWellFormed();
 }
 
-/** The second one is of the maker: it counts where nobody has chosen another. */
+/** Returns the first tag. The second one is the maker's default, which applies when no other language was chosen. */
 function languageIn(lines: string): string | null {
   const tags = lines.split('\n').map((line) => line.trim());
   return tags.find((tag) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,4}$/.test(tag))?.slice(0, 35) ?? null;

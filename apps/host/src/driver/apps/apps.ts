@@ -7,16 +7,18 @@ import { toldAnswer, unexpectedAnswer } from '../shell/told-answer.ts';
 
 const category = 'android.intent.category.LAUNCHER';
 
-/** `am start -W` waits until the app has drawn, which on a dark screen no app does. */
+/** Timeout in ms of `am start -W`, which waits until the app has drawn. On a dark screen no app draws. */
 const startWaitMs = 15_000;
 
-/** App of a user; without a user, of the main one. */
+/** App of a user; without a user, of the main user. */
 export interface AppOfUser {
   readonly packageName: string;
   readonly user?: number | undefined;
 }
 
-/** The apps of one phone. Where an app starts is asked once: what launches it later needs one trip. */
+/**
+ * Launcher for the apps of one phone. Caches the activity with which an app starts: later launches need one round trip.
+ */
 export interface AppLauncher {
   /** Brings an app to the front as a tap on its icon does. */
   launch(app: AppOfUser, signal: AbortSignal): Promise<void>;
@@ -54,12 +56,14 @@ async function launchOtherwise(
   const { packageName, user } = app;
   const path = await shell.run(`pm path${userOption(user)} ${packageName}`, signal);
   await requireInstalled(shell, app, path, signal);
-  // Monkey starts what the main user has.
+  // Monkey starts only what the main user has.
   if (user === undefined && (await launchByMonkey(shell, packageName, signal))) return;
   throw new DriverError('app_not_started', `${packageName} is installed but did not start: ${said}.`);
 }
 
-/** Finds the launcher activity. With several, Android resolves to its own chooser: then it is the first of the list. */
+/**
+ * Finds the launcher activity. With several, Android resolves to its own chooser, so the first of the list is taken.
+ */
 async function findLauncherActivity(
   shell: PhoneShell,
   { packageName, user }: AppOfUser,
@@ -74,7 +78,7 @@ async function findLauncherActivity(
   return lines.find((line) => line.startsWith(`${packageName}/`) && /^[\w.$/]+$/.test(line));
 }
 
-/** Returns what `am` said when it did not start; its exit code is 0 then as well. */
+/** Returns the output of `am` when the activity did not start; its exit code is 0 then as well. */
 async function startActivity(
   shell: PhoneShell,
   { component, user }: { component: string; user: number | undefined },
@@ -85,7 +89,7 @@ async function startActivity(
   return await amStart(shell, `${intent} -n ${shellQuote(component)}`, signal);
 }
 
-/** Opens an address in whatever app takes it, or in the named one. */
+/** Opens a link in any app that handles it, or in the named one. */
 export async function openLink(
   shell: PhoneShell,
   { url, packageName }: { url: string; packageName?: string | undefined },
@@ -112,11 +116,14 @@ async function amStart(shell: PhoneShell, intent: string, signal: AbortSignal): 
   }
 }
 
-/** The lines after the status are figures, and the last one is the word. The intent stands before it, with the address and the names of apps. */
+/**
+ * Output after a successful start. The lines after the status are figures, and the last line is `Complete`. The intent
+ * precedes the status, with the address and the names of apps.
+ */
 const startedEnd =
   /(?:^|\n)Status: (?:ok|timeout)(?:\n(?:LaunchState|Activity|ThisTime|TotalTime|WaitTime): [^\n]{0,600}){0,5}\n?(?:Complete)?\s*$/;
 
-/** Returns what `am` said when it did not start something. */
+/** Returns the output of `am` when it started nothing. */
 function notStarted({ stdout, stderr, exitCode = 0 }: ShellResult): string | undefined {
   const printed = stdout.replaceAll('\r', '');
   if (startedEnd.test(printed)) return undefined;
@@ -137,13 +144,14 @@ async function launchByMonkey(shell: PhoneShell, packageName: string, signal: Ab
   return /Events injected: 1/.test(stdout) && !/monkey aborted|No activities found/i.test(stdout + stderr);
 }
 
-/** A process of a large app takes a moment to end. */
+/** Maximum time in ms for the processes of a large app to end. */
 const endsWithinMs = 2000;
 const lookMs = 100;
 
 /**
- * Force-stops an app, and looks whether its processes have ended. Throws `not_done` where one goes on: Android says nothing where it does not
- * stop an app, such as one that manages the phone. With a user, whose processes can't be told from those of others, it looks at nothing.
+ * Force-stops an app, and checks that its processes have ended. Throws `not_done` when a process keeps running: Android
+ * reports nothing when it does not stop an app, such as one that manages the phone. Checks nothing for a given user,
+ * because processes of different users can't be told apart.
  */
 export async function stopApp(shell: PhoneShell, app: AppOfUser, signal: AbortSignal): Promise<void> {
   const of = `${userOption(app.user)} ${app.packageName}`;
@@ -174,7 +182,10 @@ const processesIn = (printed: string): string[] => printed.match(/\b\d{1,10}\b/g
 const notStopped = ({ packageName }: AppOfUser, why: string): DriverError =>
   new DriverError('not_done', `The phone did not stop ${packageName}: ${why}.`);
 
-/** Throws unless `pm path` has told where the app lies: `app_not_found` where it said nothing, as it does of an app that is not there. */
+/**
+ * Throws unless `pm path` has printed where the app is installed. Throws `app_not_found` when it printed nothing, as it
+ * does for a missing app.
+ */
 export async function requireInstalled(
   shell: PhoneShell,
   app: AppOfUser,
@@ -189,7 +200,7 @@ export async function requireInstalled(
   throw unexpectedAnswer(`whether ${app.packageName} is installed`, answer);
 }
 
-/** Error for an app that is not there for the user. It names the users for whom the app is installed. */
+/** Returns the error for an app that is not installed for the user. Names the users for whom it is installed. */
 async function appNotFound(
   shell: PhoneShell,
   { packageName, user }: AppOfUser,
@@ -209,7 +220,7 @@ async function appNotFound(
   );
 }
 
-/** Option for programs of Android, with a space before it; nothing for the main user. */
+/** Returns the user option for Android's programs, with a leading space; empty for the main user. */
 export const userOption = (user: number | undefined): string => (user === undefined ? '' : ` --user ${user}`);
 
 export async function listUsers(shell: PhoneShell, signal: AbortSignal): Promise<PhoneUser[]> {
@@ -220,7 +231,7 @@ export async function listUsers(shell: PhoneShell, signal: AbortSignal): Promise
   );
 }
 
-/** Throws when the phone has said that it has no such user, or does not let the computer there. */
+/** Throws when the phone has reported that it has no such user, or that it denies the computer access to the user. */
 export function requireUser({ stdout, stderr }: ShellResult, user: number | undefined): void {
   const said = `${stdout}\n${stderr}`;
   if (user === undefined) return;
@@ -233,11 +244,16 @@ export function requireUser({ stdout, stderr }: ShellResult, user: number | unde
     throw new DriverError('user_refused', `The phone has no user ${user}; agent.apps.users() lists them.`);
 }
 
-/** The number stands in it: an app or a file may be named with the same words. */
+/**
+ * Messages about a missing user. Most contain the number, because an app or a file may have a name with the same words.
+ */
 const noUser =
   /invalid user(?: id)?:? \d|no such user|\buser '?\d{1,9}'?:? (?:does not exist|doesn't exist|not found)/i;
 
-/** Lists the users for whom an app is installed. Undefined when the phone does not tell, as old releases of an app that they don't have. */
+/**
+ * Lists the users for whom an app is installed. Undefined when the phone does not report them, like old releases for an
+ * app that they don't have.
+ */
 async function listUsersOf(
   shell: PhoneShell,
   packageName: string,

@@ -1,30 +1,30 @@
-/** Contents of a bundle of the APKs of one app: `.apks`, `.xapk`, `.apkm`. */
+/** Contents of a bundle with the APKs of one app: `.apks`, `.xapk`, `.apkm`. */
 export interface BundleParts {
-  /** Names in the bundle. */
+  /** Names of the APKs in the bundle. */
   readonly apks: readonly string[];
   readonly obbs: readonly Obb[];
-  /** Names of contents that are not for this installer. */
+  /** Names of contents that this installer does not handle. */
   readonly others: readonly string[];
 }
 
-/** An expansion file. Apps look for them in `Android/obb/PACKAGE` of the shared storage. */
+/** Expansion file. Apps look for them in `Android/obb/PACKAGE` of the shared storage. */
 export interface Obb {
   readonly name: string;
   readonly packageName: string;
 }
 
 const maxParts = 200;
-/** Name of an APK at the top, where bundles that are made for one phone have base and splits. */
+/** Name of an APK at the top level, where bundles made for one phone have the base APK and its splits. */
 const apkName = /^[\w.-]{1,200}\.apk$/;
 const obbName = /^(?:Android\/obb\/([\w.]{1,200})\/)?((?:main|patch)\.\d{1,10}\.([\w.]{1,200})\.obb)$/;
-/** Descriptions that bundles have of themselves, and folders. */
+/** Metadata of bundles, and folders. */
 const ofBundle =
   /^(?:manifest\.json|info\.json|meta\.sai_v\d\.json|icon\.png|toc\.pb|APKM_installer\.url|META-INF\/.*|.*\/)$/;
 
 /** A line of `unzip -l`: size, day, time, name. */
 const listLine = /^\s*\d+\s+\S+\s+\d\d:\d\d(?::\d\d)?\s{1,4}(\S.*?)\r?$/;
 
-/** Names of a listing by `unzip -l`. */
+/** Extracts the names from the output of `unzip -l`. */
 export const namesOf = (listing: string): string[] =>
   listing.split('\n').flatMap((line) => listLine.exec(line)?.[1] ?? []);
 

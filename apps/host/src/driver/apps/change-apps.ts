@@ -47,7 +47,8 @@ export async function setPermission(
   const command = `pm ${isGranted ? 'grant' : 'revoke'}${userOption(user)} ${packageName} ${permission}`;
   const answer = await ofInstalled(shell, { packageName, user }, command, signal);
   const said = saidOf(answer);
-  // Success says nothing; older phones exit with 0 after an error too. The name of an app or a permission is no error.
+  // A success prints nothing, and older phones exit with 0 even after an error. The name of an app or a permission is
+  // no error.
   if ((answer.exitCode ?? 0) !== 0 || refusedPermission.test(`${answer.stderr}\n${answer.stdout}`))
     throw refusedChange(`The phone refused "${command}": ${said}.`);
 }
@@ -55,7 +56,7 @@ export async function setPermission(
 const refusedPermission =
   /^[ \t]*(?:Error\b|Bad argument|Exception\b|Operation not allowed|Security exception|java\.)/m;
 
-/** Runs a command on an app. The line of its path is taken from what it said. */
+/** Runs a command on an installed app. Removes the line with the app's path from the output. */
 async function ofInstalled(
   shell: PhoneShell,
   app: AppOfUser,
@@ -67,7 +68,7 @@ async function ofInstalled(
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
 }
 
-/** The sentence of an exception, without Java's stack. What went well is no cause. */
+/** Returns the message of an exception without Java's stack trace. Ignores the output of steps that succeeded. */
 function saidOf({ stdout, stderr }: ShellResult): string {
   const said = `${stdout}\n${stderr}`.replaceAll(/^(?:Success\b|Performing ).*$/gm, '').trim();
   const sentence = /^java\..*$/m.exec(said)?.[0] ?? said;
@@ -82,14 +83,17 @@ type Order = AgentCallParams<'app.install'>;
 
 const maxNamed = 50;
 
-/** Installs an APK, or a bundle of the APKs of one app: `.apks`, `.xapk`, `.apkm`. Returns what of the bundle is not on the phone. */
+/**
+ * Installs an APK, or a bundle with the APKs of one app: `.apks`, `.xapk`, `.apkm`. Returns what of the bundle was not
+ * installed.
+ */
 export async function installApp(
   shell: PhoneShell,
   order: Order,
   signal: AbortSignal,
 ): Promise<InstalledParts> {
   const { path, grantPermissions, user } = order;
-  // Android's installer may not read the shared storage: it gets a copy.
+  // Android's installer may not read the shared storage, so it gets a copy.
   const copy = `/data/local/tmp/phalanx-${randomUUID()}`;
   const flags = `${grantPermissions ? '-r -g' : '-r'}${userOption(user)}`;
   try {
@@ -99,7 +103,7 @@ export async function installApp(
     requireUser(answer, user);
     let said = saidOf(answer);
     if (saysNoFile(answer)) throw new DriverError('file_not_found', `There is no APK ${path}.`);
-    // Look for parts only after this answer: most files are an APK alone.
+    // Lists parts only after this answer, because most files are a single APK.
     const parts = noApk.test(said) ? await listParts(shell, file, signal) : noParts;
     if (parts.apks.length > 0) {
       const failure = await installParts(shell, { copy, parts: parts.apks, flags }, signal);
@@ -112,10 +116,16 @@ export async function installApp(
   }
 }
 
-/** Said of a file by its name, before a session begins, and by the installer: AOSP, PackageManagerShellCommand.java, setParamsSize. */
+/**
+ * Errors for a file that is no APK: the first one by its name, before a session begins, and the second one by the
+ * installer. Source: AOSP, PackageManagerShellCommand.java, setParamsSize.
+ */
 const noApk = /Failed to parse APK file|INSTALL_PARSE_FAILED/;
 
-/** The APKs in a bundle; none when it is no bundle. Rejects for one that has to be made ready for a phone first. */
+/**
+ * Lists the APKs in a bundle; none when the file is no bundle. Rejects for a bundle that has to be prepared for a phone
+ * first.
+ */
 async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): Promise<BundleParts> {
   const { stdout } = await shell.run(`unzip -l ${file}`, signal, longList);
   const names = namesOf(stdout);
@@ -133,14 +143,16 @@ async function listParts(shell: PhoneShell, file: string, signal: AbortSignal): 
 
 const noParts: BundleParts = { apks: [], obbs: [], others: [] };
 
-/** Puts the expansion files of a bundle where its app looks for them. Returns what of the bundle is not on the phone. */
+/**
+ * Stores the expansion files of a bundle where its app looks for them. Returns what of the bundle was not installed.
+ */
 async function putObbs(
   shell: PhoneShell,
   { copy, parts, user }: { copy: string; parts: BundleParts; user: number | undefined },
   signal: AbortSignal,
 ): Promise<InstalledParts> {
   const notInstalled = [...parts.others];
-  // Each user has a shared storage of their own.
+  // Each user has a separate shared storage.
   const storage = user === undefined ? '/sdcard' : `/storage/emulated/${user}`;
   for (const { name, packageName } of parts.obbs) {
     const folder = `${storage}/Android/obb/${packageName}`;
@@ -152,7 +164,7 @@ async function putObbs(
   return { notInstalled: shortList(notInstalled) };
 }
 
-/** The last line counts those that are not named. */
+/** Shortens a list of names. The last line counts the names that are left out. */
 function shortList(names: readonly string[]): string[] {
   const named = names.length > maxNamed ? names.slice(0, maxNamed - 1) : names;
   const more = names.length - named.length;
@@ -165,7 +177,7 @@ interface Parts {
   readonly flags: string;
 }
 
-/** Installs in one session, as `adb install-multiple` does. Returns the phone's answer when it refuses. */
+/** Installs the APKs in one session, as `adb install-multiple` does. Returns the phone's answer when it refuses. */
 async function installParts(
   shell: PhoneShell,
   { copy, parts, flags }: Parts,

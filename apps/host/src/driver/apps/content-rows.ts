@@ -1,8 +1,10 @@
 /**
- * Cuts what `content query --projection _id:COLUMN` printed for these rows into the values of the column, by ID. Undefined when an
- * ID stands before no value or before several: a row is gone, or one holds what is printed for another. One row alone is never unclear.
+ * Splits the output of `content query --projection _id:COLUMN` for these rows into the values of the column, by ID.
+ * Undefined when an ID precedes no value or several: the row was deleted, or a value contains what is printed for
+ * another row. A single row is never ambiguous.
  *
- * AOSP, cmds/content/…/Content.java, QueryCommand: `Row: N name=value, name=value` and a line end, with the values as they are.
+ * Source: AOSP, cmds/content/…/Content.java, QueryCommand: `Row: N name=value, name=value` and a line end, with
+ * unescaped values.
  */
 export function cutRows(
   printed: string,

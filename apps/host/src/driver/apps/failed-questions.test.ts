@@ -51,7 +51,7 @@ describe('a question that the phone does not answer', () => {
   });
 });
 
-/** Lists of packages that are none, by what the program does when it is asked for one. */
+/** Output that is no list of packages, by what the program does when it is asked for one. */
 const broken: readonly (readonly [string, string, (...args: Parameters<Program>) => Promise<number>])[] = [
   ['nothing', 'not one that Android gives', async () => 0],
   ['an exit code', 'exit code 137', async () => 137],

@@ -4,14 +4,15 @@ import type { CurrentApp } from '@phalanx/protocol';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
-/** Prints the lines of all displays that have a focus, below the headings of their displays. */
+/** Prints the focus lines of all displays, below the headings of the displays. */
 export const focusQuestion =
   "dumpsys window | grep -E '^WINDOW MANAGER |^ *Display: mDisplayId=|mCurrentFocus=|mFocusedApp='";
 const resumedQuestion = "dumpsys activity activities | grep -E '^Display #|ResumedActivity'";
 
 /**
- * Reads which app of the main display has the focus. The name of an activity is its app's and no other's, while the title of a window is
- * whatever an app gives it: a window counts as that of another app only where Android tells no activity with the focus.
+ * Reads which app of the main display has the focus. An activity always has the name of its own app, while an app may
+ * choose any title for a window. The title of a window therefore counts as another app only when Android reports no
+ * activity with the focus.
  */
 export async function readCurrentApp(shell: PhoneShell, signal: AbortSignal): Promise<CurrentApp> {
   const windows = (await shell.run(focusQuestion, signal)).stdout;
@@ -29,14 +30,17 @@ export async function readCurrentApp(shell: PhoneShell, signal: AbortSignal): Pr
   return await readResumedApp(shell, signal);
 }
 
-/** The activity with the focus. Undefined where the phone tells of none, or of several: those of other displays, or lines of a title. */
+/**
+ * Returns the activity with the focus. Undefined when the phone reports none, or several: those of other displays, or
+ * lines of a window title.
+ */
 function focusedActivity(windows: string): CurrentApp | undefined {
   const [first] = activitiesIn(onMainDisplay(windows), 'mFocusedApp');
   const all = activitiesIn(windows, 'mFocusedApp');
   return all.every((one) => isDeepStrictEqual(one, first)) ? first : undefined;
 }
 
-/** Reads the activity that runs in front on the main display. No title of a window is in that answer. */
+/** Reads the resumed activity on the main display. Its output contains no window titles. */
 async function readResumedApp(shell: PhoneShell, signal: AbortSignal): Promise<CurrentApp> {
   const { stdout } = await shell.run(resumedQuestion, signal);
   const printed = onMainDisplay(stdout);
@@ -52,7 +56,10 @@ async function readResumedApp(shell: PhoneShell, signal: AbortSignal): Promise<C
   );
 }
 
-/** Tells the activity of an app that has the focus, also below a dialog or the notification shade; of another app, null. */
+/**
+ * Returns the activity of an app that has the focus, also below a dialog or the notification shade; null for another
+ * app.
+ */
 export function focusedActivityOf(packageName: string, windows: string): string | null {
   const [first, ...others] = activitiesIn(onMainDisplay(windows), 'mFocusedApp').filter(
     (one) => one.packageName === packageName,
@@ -62,8 +69,9 @@ export function focusedActivityOf(packageName: string, windows: string): string 
 }
 
 /**
- * The lines of the display with the ID 0, which is the main one. Up to Android 9 the focus is told once, below the windows and the
- * heading of no display (AOSP, WindowManagerService.java, dumpWindowsNoHeaderLocked; from Android 10 on DisplayContent.java, dump).
+ * Returns the lines of the display with the ID 0, which is the main one. Up to Android 9 the focus is printed once,
+ * below the windows and without the heading of a display (AOSP, WindowManagerService.java, dumpWindowsNoHeaderLocked;
+ * from Android 10 on DisplayContent.java, dump).
  */
 function onMainDisplay(printed: string): string {
   let isMain = true;
@@ -76,7 +84,7 @@ function onMainDisplay(printed: string): string {
   return kept.join('\n');
 }
 
-/** The window of the notification shade, and of whatever else of the system has a bare name; the app below has no focus. */
+/** Package of the notification shade, and of other system windows with a bare name. The app below has no focus. */
 export const systemUi = 'com.android.systemui';
 
 function appOfTitle(title: string): CurrentApp {
@@ -84,7 +92,7 @@ function appOfTitle(title: string): CurrentApp {
   return activity === '' ? { packageName, activity: null } : toCurrentApp(packageName, activity);
 }
 
-/** Finds the records of activities in lines that begin with that name, up to Android 9 within others. */
+/** Finds the activity records in lines that begin with a name. Up to Android 9 a record is nested in others. */
 function activitiesIn(printed: string, name: string): CurrentApp[] {
   const line = new RegExp(`^[ \\t]*${name}[=:] ?([^\\n]*)$`, 'gm');
   return [...printed.matchAll(line)].flatMap(([, record = '']) => {

@@ -1,4 +1,4 @@
-/** Calls on a phone by somebody who may use one app alone. */
+/** Calls on a phone by a caller who may use a single app. */
 import { agentCalls, type PhoneCallName } from '@phalanx/protocol';
 import { type App, defineApp, sampleApps, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ const home = 'dev.phalanx.sample.launcher';
 let bed: PhoneTestBed;
 let simulated: SimulatedPhone;
 let phone: Phone;
-/** App that asks for permissions on phones with the services of Google, before its page with those of all apps. */
+/** App that asks for permissions on phones with Google services, and then shows its page with those of all apps. */
 const askingPackage = 'com.google.android.permissioncontroller';
 const wholeScreen = (onTap: () => void): View => ({
   className: 'android.widget.Button',
@@ -50,7 +50,7 @@ const way = { fromX: 500, fromY: 900, toX: 500, toY: 800, durationMs: 50 };
 const other = { packageName: settings };
 const file = { part: 0, partBytes: 1000, base64: 'YQ==', isFirst: true };
 
-/** Parameters by which each call reaches the other app. Undefined: it reaches none. */
+/** Parameters with which each call reaches the other app; undefined for a call that reaches none. */
 const reaching: Readonly<
   Record<Exclude<PhoneCallName, 'screen.change' | 'screen.animations'>, object | undefined>
 > = {

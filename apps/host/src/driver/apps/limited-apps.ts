@@ -7,7 +7,7 @@ import type { PhoneShell } from '../shell/phone-shell.ts';
 import { toldAnswer } from '../shell/told-answer.ts';
 import { readCurrentApp } from './front-app.ts';
 
-/** Asks the phone which app its home screen is, once. */
+/** Finds the app that is the phone's home screen. Asks the phone once. */
 export type FindHome = (signal: AbortSignal) => Promise<string | undefined>;
 
 export function createHomeFinder(shell: PhoneShell): FindHome {
@@ -16,31 +16,37 @@ export function createHomeFinder(shell: PhoneShell): FindHome {
     const intent = '-a android.intent.action.MAIN -c android.intent.category.HOME';
     if (home !== undefined) return home;
     const answer = await shell.run(`cmd package resolve-activity --brief ${intent}`, signal);
-    // A component, or Android's words for none.
+    // Matches a component, or Android's message for none.
     const sign = /^(?:[\w.]+\/[\w.$]+\s*$|No activity found)/m;
     home = packageIn(toldAnswer(answer, { sign, what: 'its home screen' }));
     return home;
   };
 }
 
-/** Package of the home screen. Undefined for one of the settings, which it is until the first unlock of a phone. */
+/**
+ * Returns the package of the home screen. Undefined for the one of the settings, which a phone shows until its first
+ * unlock.
+ */
 function packageIn(stdout: string): string | undefined {
   const found = /^([\w.]+)\/[\w.$]+\s*$/m.exec(stdout)?.[1];
   return found === 'android' || found === 'com.android.settings' ? undefined : found;
 }
 
-/** Packages of the system that ask for permissions, for all makers: the first one since Android 10, else the other. */
+/**
+ * Packages of the system that ask for permissions, for all makers: the first one since Android 10, the other one
+ * before.
+ */
 const askingPackage = /(?:^|\.)(?:permissioncontroller|packageinstaller)$/;
 const isAsking = (packageName: string): boolean => askingPackage.test(packageName);
 const askingActivity = /\.GrantPermissionsActivity$/;
-/** Dialogs of Android itself, such as of an app that does not answer. */
+/** Package of Android's own dialogs, such as for an app that does not respond. */
 const android = 'android';
 
-/** Folder of an app, by the names of the shared storage, and of memory cards. */
+/** Folder of an app in the shared storage, under all its names, or on a memory card. */
 const folderOfApp =
   /^\/(?:sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))\/Android\/(?:data|media|obb)\/([\w.]+)(?:\/|$)/;
 
-/** The apps that somebody may use. Each `require` throws `app_not_allowed` for another one. */
+/** Apps that a limited caller may use. Each `require` method throws `app_not_allowed` for another app. */
 export class LimitedApps {
   readonly #limit: AppLimit;
   readonly #shell: PhoneShell;
@@ -60,7 +66,7 @@ export class LimitedApps {
     if (!this.has(packageName)) throw this.refusal(`${packageName} is another app`);
   }
 
-  /** Requires an app in front that may be touched, and seen in pictures. */
+  /** Requires that the app in front may be touched, and seen in pictures. */
   async requireFront(signal: AbortSignal): Promise<void> {
     const { packageName, activity } = await readCurrentApp(this.#shell, signal);
     const asks = isAsking(packageName) && askingActivity.test(activity ?? '');
@@ -77,13 +83,16 @@ export class LimitedApps {
     }
   }
 
-  /** Requires that the screen of that tree may be seen; without a tree, the app in front. */
+  /** Requires that the screen of a tree may be seen; without a tree, that the app in front may. */
   async requireShown(root: UiNode | undefined, signal: AbortSignal): Promise<void> {
     if (root === undefined || isAsking(root.packageName)) return await this.requireFront(signal);
     if (!this.isReadable(root.packageName)) throw this.#inFront(root.packageName);
   }
 
-  /** Requires that the app's tree may be read. That of the home screen may: waits go on while apps come and go. */
+  /**
+   * Requires that an app's tree may be read. The home screen may be read as well: waits continue while apps come and
+   * go.
+   */
   async requireReadable(packageName: string, signal: AbortSignal): Promise<void> {
     // The same app lists the permissions of all others.
     if (isAsking(packageName)) return await this.requireFront(signal);
@@ -91,7 +100,7 @@ export class LimitedApps {
     throw this.#inFront(packageName);
   }
 
-  /** Returns the windows that may be read: those of other apps are left out. */
+  /** Returns the windows that may be read, without those of other apps. */
   async readableOf(windows: readonly WindowTree[], signal: AbortSignal): Promise<WindowTree[]> {
     const known = windows.filter(({ root, isKeyboard }) => isKeyboard || this.isReadable(root.packageName));
     const isOnlyAsked =
@@ -99,18 +108,18 @@ export class LimitedApps {
     return isOnlyAsked ? known : known.filter(({ root }) => !isAsking(root.packageName));
   }
 
-  /** Whether its windows may be read; that of the app that asks for permissions only while it asks. */
+  /** Whether windows of an app may be read. Callers also check that the app that asks for permissions is asking. */
   isReadable(packageName: string): boolean {
     return packageName === android || isAsking(packageName) || this.has(packageName);
   }
 
-  /** Requires that the app may get the touch. */
+  /** Requires that an app may receive the touch. */
   requireTouched(packageName: string): void {
     const name = packageName === '' ? 'a window that Android does not name' : `a window of ${packageName}`;
     if (!this.isReadable(packageName)) throw this.refusal(`${name} would get the touch`);
   }
 
-  /** Requires a path in the folders that Android keeps for the apps in the shared storage. */
+  /** Requires a path in the folders that Android keeps for the allowed apps in the shared storage. */
   requireOwnFile(path: string): void {
     const folder = folderOfApp.exec(posix.normalize(path))?.[1];
     if (folder === undefined || !this.has(folder))
@@ -135,9 +144,9 @@ type Call<Params, Result> = (params: Params, signal: AbortSignal) => Promise<Res
 const keyHome = 3;
 const keyBack = 4;
 
-/** The calls of a phone for somebody who may use these apps alone. A call that is added to the phone has to be added here. */
+/** Limits the calls of a phone to the apps that the caller may use. Add each new call of the phone here. */
 export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
-  /** Checks the app in front when the call's turn has come: an earlier check says nothing. */
+  /** Checks the app in front when it is the call's turn, because the result of an earlier check may be stale. */
   const touching =
     <Params, Result>(call: Call<Params, Result>): Call<Params, Result> =>
     async (params, signal) => {
@@ -163,7 +172,7 @@ export function limitCalls(calls: Calls, apps: LimitedApps): Calls {
     'screen.content': async (params, signal) => {
       const tree = await calls['screen.content'](params, signal);
       await apps.requireReadable(tree.packageName, signal);
-      // Leaves out notifications and toasts: nobody knows whose they are.
+      // Omits notifications and toasts, because their apps are unknown.
       const { announced: _, ...own } = tree;
       return own;
     },

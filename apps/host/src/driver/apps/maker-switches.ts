@@ -1,17 +1,17 @@
 import type { DriverError } from '../driver-error.ts';
 
 interface MakerSwitch {
-  /** Names of the makers, for people; empty where the switch is Android's own. */
+  /** Names of the makers, for people; empty for a switch of Android itself. */
   readonly makers: string;
   /** `ro.product.brand` of their phones. */
   readonly brands: RegExp;
-  /** Pattern of the phone's message, after the code of the error. */
+  /** Pattern of the error's code, followed by the phone's message. */
   readonly said: RegExp;
   readonly press: string;
 }
 
 const refusedInput = /INJECT_EVENTS/;
-/** Refused for a cause that the phone does not tell. */
+/** Code of a refusal whose cause the phone does not report. */
 const refusedAnyhow = /^input_refused/;
 const refusedToShell =
   /GRANT_RUNTIME_PERMISSIONS|CLEAR_APP_USER_DATA|is forbidden|requires:android\.permission\.WRITE_SECURE_SETTINGS/;
@@ -19,7 +19,7 @@ const xiaomi = { makers: 'Xiaomi', brands: /^(?:xiaomi|redmi|poco)/i };
 const oppo = { makers: 'Oppo, Realme and OnePlus', brands: /^(?:oppo|realme|oneplus)/i };
 const vivo = { makers: 'Vivo', brands: /^(?:vivo|iqoo)/i };
 
-/** Actions that makers and Android refuse to a computer until somebody presses a switch, by the phone's message. */
+/** Actions that makers and Android refuse to a computer until a switch on the phone is set, by the phone's message. */
 const switches: readonly MakerSwitch[] = [
   // Genymobile/scrcpy#4352, darshanparajuli/LogcatReader#42
   {
@@ -64,8 +64,9 @@ const switches: readonly MakerSwitch[] = [
 ];
 
 /**
- * Says what to press for what a phone of this brand refused; of an unknown brand, what each maker has. Where the phone does not tell that a
- * switch is the cause, that of its own maker may be. Begins with a space, or is empty.
+ * Returns which switch to set for what a phone of this brand refused; for an unknown brand, the switch of each maker.
+ * When the phone does not report that a switch is the cause, suggests the switch of its own maker. Begins with a space,
+ * or is empty.
  */
 export function switchAdvice(
   { code, message }: Pick<DriverError, 'code' | 'message'>,
@@ -87,7 +88,10 @@ function possibleAdvice(brand: string): string {
 
 const ofMaker = ({ makers, press }: MakerSwitch): string => `on ${makers} phones ${press}`;
 
-/** Why a phone of this brand may have left its cable by itself, and what to press. Begins with a space, or is empty. */
+/**
+ * Returns why a phone of this brand may have left its cable by itself, and which switch to set. Begins with a space, or
+ * is empty.
+ */
 export function cableAdvice(brand: string): string {
   // Genymobile/scrcpy#5840, keymapperorg/KeyMapper#2155: adb lists no phone.
   if (/^samsung/i.test(brand))
@@ -95,7 +99,7 @@ export function cableAdvice(brand: string): string {
   // Genymobile/scrcpy#988 and #1385: adb lists no phone while the cable only charges it.
   if (/^(?:huawei|honor)/i.test(brand))
     return ' If it is plugged in: on Huawei and Honor phones switch on "Allow ADB debugging in charge only mode" in the developer options.';
-  // RikkaApps/Shizuku#366: a change of what the cable is for restarts adbd.
+  // RikkaApps/Shizuku#366: a change of the USB mode restarts adbd.
   return brand === ''
     ? ''
     : ' If it is plugged in: a change of its USB mode ends the connection. Choose a fixed one under "Default USB configuration" in the developer options.';

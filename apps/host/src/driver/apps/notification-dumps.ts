@@ -4,25 +4,27 @@ import { DriverError } from '../driver-error.ts';
 import { findText, type RecordLines } from './notification-texts.ts';
 
 interface Dumps {
-  /** `dumpsys notification`: lengths in place of texts, and so nothing that a sender wrote. */
+  /** Output of `dumpsys notification`: has lengths in place of texts, and so nothing that a sender wrote. */
   readonly lengths: string;
-  /** The same with the texts as they are, line ends and all. */
+  /** Same output with unescaped texts, including their line ends. */
   readonly texts: string;
-  /** A line for each notification, `USER|PACKAGE|ID|TAG|UID`. Empty where the phone has no command for it. */
+  /** One line for each notification, `USER|PACKAGE|ID|TAG|UID`. Empty on phones without the command. */
   readonly keys: string;
 }
 
 /**
- * Reads notifications out of two dumps: the one without texts says which there are, whose they are, and how long their texts are. A record
- * is found in the other one by its first line, in which the hash of the object is known to nobody outside of Android.
+ * Reads notifications from two dumps. The dump without texts defines which notifications exist, their apps, and the
+ * lengths of their texts. The first line of a record locates it in the other dump: the line contains the hash of an
+ * object, which is unknown outside of Android.
  *
- * AOSP, services/core/java/com/android/server/notification/NotificationRecord.java: dump, dumpNotification, toString.
+ * Source: AOSP, services/core/java/com/android/server/notification/NotificationRecord.java: dump, dumpNotification,
+ * toString.
  */
 export function readNotificationDumps({ lengths, texts, keys }: Dumps): {
   notifications: PhoneNotification[];
-  /** Whether something has changed between the two dumps. */
+  /** Whether notifications have changed between the two dumps. */
   hasChanged: boolean;
-  /** Whether the dumps have all notifications that the phone has a key of. */
+  /** Whether the dumps contain all notifications whose keys the phone lists. */
   isWhole: boolean;
 } {
   const known = keysIn(keys);
@@ -56,10 +58,10 @@ interface NotificationRecord {
 const headForm =
   /^ {4}NotificationRecord\(0x[0-9a-f]{1,16}: pkg=([\w.]{1,255}) user=UserHandle\{(-?\d{1,10})\} id=(-?\d{1,11}) tag=/;
 
-/** Longer than the eight characters of a ticker that are printed even here. */
+/** Heading of the next section. Longer than the eight characters of a ticker, which even this dump prints. */
 const nextHeading = /^ {2}[A-Za-z][\w ]{6,40}[=:(]/;
 
-/** Records below the heading of the list. Without notifications there is no heading. */
+/** Returns the records below the heading of the list. Without notifications the heading is missing. */
 function recordsIn(dump: string, keys: readonly string[] | undefined): NotificationRecord[] {
   const lines = dump.split('\n');
   const start = lines.indexOf('  Notification List:') + 1;
@@ -82,7 +84,10 @@ interface Head {
   readonly index: number;
 }
 
-/** The line of a record; not one of an app, whose key no notification has. Throws for a tag with a line end, which hides where it ends. */
+/**
+ * Parses the first line of a record. Skips a line that an app has forged, because no notification has its key. Throws
+ * for a tag with a line end, which hides where the tag ends.
+ */
 function headAt(line: string, index: number, keys: readonly string[] | undefined): Head[] {
   const match = headForm.exec(line);
   const [, packageName, user, id] = match ?? [];
@@ -92,7 +97,10 @@ function headAt(line: string, index: number, keys: readonly string[] | undefined
   return keys?.includes(key) === false ? [] : [{ packageName, key, index }];
 }
 
-/** The tag stands once by itself and once in the key: only together they tell where it ends. */
+/**
+ * Returns the key of a record. The tag occurs by itself and again in the key, and only both together show where it
+ * ends.
+ */
 function keyIn(rest: string, keyStart: string): string | undefined {
   const ends = rest.matchAll(/ importance=-?\d{1,6} key=/g).take(maxTagEnds);
   for (const { index, 0: between } of ends) {
@@ -108,7 +116,7 @@ function keyIn(rest: string, keyStart: string): string | undefined {
 
 const maxTagEnds = 10;
 
-/** Two records with one key: one of them is written by an app, and nothing says which. */
+/** Throws for two records with one key: an app has forged one of them, and nothing shows which. */
 function requireOnce(heads: readonly Head[]): void {
   const seen = new Set<string>();
   for (const { key, packageName } of heads) {

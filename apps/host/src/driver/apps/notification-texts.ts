@@ -1,12 +1,13 @@
-/** The lines of a record in the dump without texts, below its first one. */
+/** Lines of a record in the dump without texts, below its first line. */
 export type RecordLines = readonly string[];
 
-/** The lines below it are shown on the lock screen in the place of the rest. */
+/** Heading of the lines that the lock screen shows in place of the others. */
 const publicHeading = /^ {4,8}publicNotification=/;
 
 /**
- * Finds the title or the text of a notification. `part` is its record in the dump with texts. Null: it has none. Undefined: it stands there
- * at no place, or at several, because a text looks like the lines of a record.
+ * Finds the title or the text of a notification. `part` is its record in the dump with texts. Null when the
+ * notification has none. Undefined when no place matches, or several match, because a text looks like the lines of a
+ * record.
  */
 export function findText(
   lines: RecordLines,
@@ -18,7 +19,7 @@ export function findText(
   const at = own.findIndex((line) => extraName(line) === `android.${name}`);
   if (at === -1) return null;
   if (own[at]?.endsWith('=null')) return null;
-  // The last heading is Android's own: what was written into the texts stands above it.
+  // The last heading is Android's own: the texts of a notification precede it.
   const shown = end === -1 ? part : part.slice(0, part.lastIndexOf(`\n${lines[end]}`) + 1);
   for (const chain of [chainAround(own, at), { lines: own.slice(at, at + 1), at: 0 }]) {
     const values = valuesAt(chain, shown);
@@ -31,13 +32,13 @@ const extraName = (line: string): string | undefined => /^ {8,24}([\w.]{1,100})=
 
 interface Chain {
   readonly lines: readonly string[];
-  /** The place of the line that is looked for. */
+  /** Index of the wanted line. */
   readonly at: number;
 }
 
 /**
- * The lines around one, up to where a text of unknown length stands in the other dump: a ticker, of which this one has the first eight
- * characters, or what is in a list.
+ * Returns the lines around one, up to where the other dump has a text of unknown length: a ticker, of which this dump
+ * has the first eight characters, or the items of a list.
  */
 function chainAround(lines: RecordLines, at: number): Chain {
   const isOpen = (line: string): boolean => /=[\w$]{1,60}\[\] \([1-9]\d{0,6}\)$/.test(line);
@@ -47,15 +48,15 @@ function chainAround(lines: RecordLines, at: number): Chain {
   return { lines: lines.slice(before + 1, after === -1 ? undefined : after), at: at - before - 1 };
 }
 
-/** A value whose length the dump without texts tells, from Android 10 on, or that it only says is there. */
+/** Redacted value. The dump without texts prints its length from Android 10 on; before, only that it exists. */
 const redacted = /^( +[^=\n]{1,200}=\w{1,60})(?: \[length=(\d{1,7})\])?$/;
 
-/** More than one value, which are not told. */
+/** Result for several possible values, none of which is reported. */
 const ambiguous = ['', ''];
-/** Maximum number of tries: no record has more lines that begin alike. A text that repeats one is not followed on. */
+/** Maximum number of tries: no record has more lines with the same beginning, except in a text that repeats one. */
 const maxTries = 50;
 
-/** The line in the place of the one that is looked for, wherever the lines of the chain follow each other. */
+/** Returns the values of the wanted line at each place where the lines of the chain follow each other. */
 function valuesAt({ lines, at }: Chain, part: string): string[] {
   const [first = ''] = lines;
   const start = `\n${redacted.exec(first)?.[1] ?? first}`;
@@ -71,7 +72,7 @@ function valuesAt({ lines, at }: Chain, part: string): string[] {
   return values;
 }
 
-/** The value of each line, or the line itself; undefined where the lines do not follow each other. */
+/** Returns the value of each line, or the line itself; undefined when the lines do not follow each other. */
 function followChain(lines: readonly string[], part: string, from: number): string[] | undefined {
   const values: string[] = [];
   let position = from;
@@ -104,7 +105,7 @@ function valueOf(line: string, { part, position, next }: Place): { text: string;
     : undefined;
 }
 
-/** Finds the end of a text without a length: it is where the next line follows. */
+/** Finds the end of a text of unknown length, which is where the next line follows. */
 function endBefore(next: string | undefined, part: string, from: number): number {
   const after = next === undefined ? '' : (redacted.exec(next)?.[1] ?? next);
   const end = part.indexOf(`)\n${after}`, from);

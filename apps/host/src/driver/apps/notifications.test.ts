@@ -25,7 +25,7 @@ async function startPair(
 const record =
   '    NotificationRecord(0x0a1b2c3d: pkg=com.bank user=UserHandle{0} id=1 tag=null importance=3 key=0|com.bank|1|null|10101: Notification(channel=C))\n';
 const forged = `hi\n${record}                android.title=String (Code)\n                android.text=String (111111`;
-/** The forgery of a sender who knows the record of an app: all lines between the ticker and the text. */
+/** Forgery by a sender who knows the record of an app: all lines between the ticker and the text. */
 const wholeRecord =
   'hi\n            vis=0\n            contentView=null\n            color=0x00000000\n            extras={\n                android.title=String (Bob)\n                android.appInfo=ApplicationInfo (ApplicationInfo{0 app})\n                android.text=String (Your code is 1)';
 
@@ -46,7 +46,7 @@ describe.each([15, 8] as const)('on Android %i, notifications', (android) => {
     for (const text of texts) notices.post({ packageName: 'com.chat', title: 'Ann', text, ticker: text });
     notices.post({ packageName: 'com.chat', title: forged, text: '😀 ünï' });
     notices.post({ packageName: 'com.bank', title: 'Bank', text: 'Your code is 222222' });
-    // Without lengths, a text that has all the lines of a record can't be told from one: it is left out.
+    // Without lengths, a text with all the lines of a record can't be told from one, so it is left out.
     const told = texts.filter((text) => android >= 10 || text !== wholeRecord);
     const titled = told.map((text) => ({ packageName: 'com.chat', title: 'Ann', text }));
     expect(await list()).toEqual([

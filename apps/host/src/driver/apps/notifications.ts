@@ -5,20 +5,20 @@ import type { PhoneShell } from '../shell/phone-shell.ts';
 import { toldAnswer } from '../shell/told-answer.ts';
 import { readNotificationDumps, unclear } from './notification-dumps.ts';
 
-/** Old releases have no keys to tell. */
+/** Commands that run together. Old releases can't list the keys. */
 const questions = [
   'dumpsys notification 2>&1',
   'dumpsys notification --noredact 2>&1',
   'cmd notification list 2>/dev/null',
 ];
 
-/** Two dumps, each with the records of the past. */
+/** Maximum output in bytes: two dumps, each with the records of past notifications. */
 const maxBytes = 16 * 1024 * 1024;
 const maxReadings = 3;
 
 /**
- * Lists what is in the shade, in Android's order. A notification that changed between the two dumps is looked at again; one that changes
- * all the time is left out.
+ * Lists the notifications in the shade, in Android's order. Reads again when a notification has changed between the two
+ * dumps. Leaves out one that keeps changing.
  */
 export async function listNotifications(
   shell: PhoneShell,

@@ -6,17 +6,19 @@ import type { PhoneShell, ShellResult } from '../shell/phone-shell.ts';
 import { cutRows } from './content-rows.ts';
 
 const inbox = 'content query --uri content://sms/inbox';
-/** The newest ones. */
+/** Maximum number of messages, the newest first. */
 const maxMessages = 50;
-/** The newest ones, of which those of one sender are wanted: their numbers have to fit into a command. */
+/**
+ * Maximum number of newest messages in which those of one sender are searched: their IDs have to fit into a command.
+ */
 const maxLookedAt = 1000;
 
-/** A text message has up to 255 parts of 160 characters. */
+/** Maximum output in bytes. A text message has up to 255 parts of 160 characters. */
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * Reads messages, newest first. Numbers and times are asked for by themselves: the phone prints texts as they are, and senders and texts
- * may hold lines as the phone prints them for other messages. No error has any of them.
+ * Reads messages, newest first. Queries IDs and times separately: the phone prints texts unescaped, so that senders and
+ * texts may contain lines in the form of other messages. No error contains a sender or a text.
  */
 export async function listMessages(
   shell: PhoneShell,
@@ -38,7 +40,7 @@ export async function listMessages(
   });
 }
 
-/** Reads by how much the host's clock is ahead, to the second: a message is told as up to a second younger. */
+/** Reads by how many ms the host's clock is ahead, to the second: a message may appear up to a second younger. */
 async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Promise<number> {
   const { stdout } = await shell.run('date +%s', signal);
   const seconds = Number(stdout.trim());
@@ -50,8 +52,9 @@ async function readClockDifference(shell: PhoneShell, signal: AbortSignal): Prom
 type Column = 'address' | 'body';
 
 /**
- * Reads what messages hold in one column, by their numbers. Where a number stands before more than one text, a message holds what the
- * phone prints for another one: each half is asked for by itself then, down to one message, of which all that is printed is its text.
+ * Reads one column of messages, by their IDs. When an ID precedes more than one text, a message contains what the phone
+ * prints for another one. Each half is then queried separately, down to a single message, whose whole output is its
+ * text.
  */
 async function readColumn(
   shell: PhoneShell,
@@ -84,7 +87,7 @@ async function query(
   throw notTold(answer);
 }
 
-/** Names the exception and nothing else that was printed, because that may be part of a message. */
+/** Names only the exception, because the rest of the output may be part of a message. */
 function notTold({ stderr, stdout }: ShellResult): DriverError {
   const said = `${stderr}\n${stdout.startsWith('Row: ') ? '' : stdout}`;
   const [reason = 'it printed no reason'] = /\w{1,80}Exception|Could not find provider/.exec(said) ?? [];
@@ -97,7 +100,10 @@ function notTold({ stderr, stdout }: ShellResult): DriverError {
   );
 }
 
-/** `+49 171 …` and `+49171…` are the same sender, also within the marks that keep numbers from left to right. */
+/**
+ * Whether two numbers are the same sender, like `+49 171 …` and `+49171…`, also within the marks that keep numbers left
+ * to right.
+ */
 const isFrom = (sender: string | undefined, wanted: string | undefined): boolean =>
   sender !== undefined && (wanted === undefined || plain(sender) === plain(wanted));
 const plain = (sender: string): string => comparedText(sender).replaceAll(/[ ()./-]/g, '');

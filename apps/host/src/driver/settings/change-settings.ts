@@ -25,11 +25,11 @@ import {
 import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
 import { replaceDurably } from '../../disk/replace-file.ts';
 
-/** Values that the places of a phone held before they were changed. They outlive the host. */
+/** Values that the places of a phone held before they were changed. They survive a restart of the host. */
 export interface EarlierValues {
   /** Values by place. */
   readonly values: ReadonlyMap<string, string>;
-  /** Resolves when it is on the disk. */
+  /** Resolves when the values are on the disk. */
   save(values: ReadonlyMap<string, string>): Promise<void>;
 }
 
@@ -40,7 +40,10 @@ interface ChangedPhone {
   readonly earlier: EarlierValues;
 }
 
-/** Rejects with `setting_unsupported` before anything is changed, and with `setting_refused` where the phone does not take one. */
+/**
+ * Changes settings. Rejects with `setting_unsupported` before any change, and with `setting_refused` when the phone
+ * does not accept one.
+ */
 export async function changeSettings(
   phone: ChangedPhone,
   settings: ChangedSettings,
@@ -67,7 +70,7 @@ function requireRelease({ sdkVersion, androidVersion }: ChangedPhone, name: Sett
   );
 }
 
-/** Saves them on the disk before the first change: whatever happens then, the phone can be put back. */
+/** Saves earlier values to the disk before the first change, so that the phone can be restored whatever happens. */
 async function keepEarlier(
   { shell, earlier }: ChangedPhone,
   places: readonly string[],
@@ -88,7 +91,7 @@ async function keepEarlier(
   });
 }
 
-/** Puts these places back as they were, as far as they were changed. What the phone does not take back is kept for another time. */
+/** Restores these places, as far as they were changed. Keeps what the phone does not accept for a later attempt. */
 export async function putSettingsBack(
   { shell, earlier }: Pick<ChangedPhone, 'shell' | 'earlier'>,
   isMeant: (place: string) => boolean,
@@ -101,7 +104,7 @@ export async function putSettingsBack(
   const said = await askTogether(shell, questions, signal);
   const isBack = meant.map(([place, value], index) => {
     const held = earlierValue(place, said[meant.length + index] ?? '');
-    // Some values are told in other words than they are given in.
+    // Phones report some values in other words than they accept.
     return (
       held === value ||
       (held !== undefined && errorIn({ stdout: said[index] ?? '', stderr: '' }) === undefined)
@@ -111,7 +114,7 @@ export async function putSettingsBack(
   await earlier.save(new Map([...earlier.values].filter(([place]) => !back.has(place))));
 }
 
-/** A mock location is forgotten by a restart of the phone. */
+/** Sends the mock location to the phone again, which loses it when it restarts. */
 export async function tellLocationAgain(
   shell: PhoneShell,
   location: NonNullable<ChangedSettings['location']>,
@@ -124,7 +127,7 @@ export async function tellLocationAgain(
 const shape = Compile(Type.Record(Type.String(), Type.String({ maxLength: 300 })));
 type Values = ReadonlyMap<string, string>;
 
-/** Keeps how phones were before runs changed them, a file for each phone, until they are put back. */
+/** Stores the state of phones from before runs changed it, in a file for each phone, until it is restored. */
 export class EarlierSettings {
   readonly #dir: string;
   readonly #log: Logger;

@@ -11,7 +11,7 @@ const shape = Compile(Type.Record(Type.String(), PhoneSettings));
 export class DefaultSettings {
   readonly #settings: Readonly<Record<string, PhoneSettings>>;
 
-  /** Settings by serial number; `*` is for all phones, and a phone's own settings take precedence. */
+  /** Takes settings by serial number. `*` is for all phones; a phone's own settings take precedence. */
   constructor(settings: Readonly<Record<string, PhoneSettings>> = {}) {
     this.#settings = settings;
   }
@@ -28,7 +28,7 @@ export class DefaultSettings {
   }
 }
 
-/** Reads a JSON file of serial numbers, or `*`, with what is set on each of these phones. */
+/** Reads a JSON file with the settings of each phone by its serial number, or of all phones by `*`. */
 export async function loadDefaultSettings(file: string): Promise<DefaultSettings> {
   const refuse = (what: string): SettingError =>
     new SettingError(`PHALANX_PHONE_SETTINGS_FILE: ${file} ${what}`);

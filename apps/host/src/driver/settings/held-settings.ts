@@ -2,14 +2,14 @@ import type { PhoneSettings } from '@phalanx/protocol';
 import type { Driver } from '../driver.ts';
 import { type ChangedSettings, placesOf } from './setting-ways.ts';
 
-/** Apps that begin to ask where they are get an answer within that time. */
+/** Interval in ms between locations. An app that begins to query its location gets an answer within that time. */
 const tellLocationMs = 3000;
 
-/** Settings that one run has made. */
+/** Settings of one run. */
 export interface RunSettings {
-  /** Claims settings before they are set: they are put back with the run, however far it came. */
+  /** Claims settings before they are set: they are restored with the run, however far it came. */
   claim(settings: ChangedSettings): void;
-  /** Puts back what no other run wants. Resolves when that is done, or has to wait for the phone. Never rejects. */
+  /** Restores what no other run wants. Resolves when that is done, or has to wait for the phone. Never rejects. */
   letGo(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ interface Claim {
   location: PhoneSettings['location'];
 }
 
-/** Settings that runs have made on one phone. Those that nobody holds are put back as soon as the phone is there. */
+/** Settings that runs have made on one phone. Unclaimed ones are restored as soon as the phone is there. */
 export class HeldSettings {
   readonly #claims = new Set<Claim>();
   #driver: Driver | undefined;
@@ -42,7 +42,7 @@ export class HeldSettings {
     };
   }
 
-  /** The driver ended, or another one came: the phone may have been away while runs ended, and the host too. */
+  /** Replaces the driver and restores unclaimed settings: runs may have ended while the phone or the host was away. */
   setDriver(driver: Driver | undefined): void {
     this.#driver = driver;
     void this.#putBack();

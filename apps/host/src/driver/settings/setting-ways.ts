@@ -3,24 +3,27 @@ import { shellQuote } from '../shell/phone-shell.ts';
 
 /** Settings of a phone that can be changed and put back. */
 export interface ChangedSettings extends PhoneSettings {
-  /** False: none are drawn. */
+  /** False to draw no animations. */
   readonly animations?: false;
 }
 export type SettingName = keyof ChangedSettings;
 type Value<Name extends SettingName> = NonNullable<ChangedSettings[Name]>;
 
 /**
- * How a setting is changed on a phone. A place is where the phone keeps a part of it, such as a row of its settings: what a
- * place held is text, which goes into a command line only in the form that `readEarlier` has let through.
+ * Way to change a setting on a phone. A place is where the phone keeps a part of it, such as a row of its settings. The
+ * earlier value of a place is text, which enters a command line only in the form that `readEarlier` accepts.
  */
 interface SettingWay<Name extends SettingName> {
-  /** The first release of Android that has it, as its API level and its name. */
+  /** First release of Android with the setting, as its API level and its name. */
   readonly since?: readonly [sdk: number, release: string];
   readonly places: (value: Value<Name>) => string[];
   readonly change: (value: Value<Name>) => string;
-  /** Asks the phone whether it has taken the value. */
+  /** Command that shows whether the phone has accepted the value. */
   readonly check?: ((value: Value<Name>) => string) | undefined;
-  /** Finds the refusal in the phone's output, also in that of the check: the value was not taken. */
+  /**
+   * Finds the refusal in the phone's output, including that of the check. A refusal means that the value was not
+   * accepted.
+   */
   readonly refusal: (value: Value<Name>, said: Said) => string | undefined;
 }
 
@@ -31,7 +34,7 @@ interface Said {
 
 interface PlaceWay {
   read(key: string): string;
-  /** Undefined: the phone did not say what it holds. */
+  /** Parses the earlier value; undefined when the phone did not report it. */
   readEarlier(said: string): string | undefined;
   putBack(key: string, earlier: string): string;
 }
@@ -53,18 +56,18 @@ const tableRow = (table: 'global' | 'system'): PlaceWay => ({
     earlier === unset ? `settings delete ${table} ${key}` : `settings put ${table} ${key} ${earlier}`,
 });
 
-/** Ways by the word before the colon of a place; the rest of the place is the key. */
+/** Ways by the prefix of a place, before the colon; the rest of the place is the key. */
 const placeWays: Readonly<Record<string, PlaceWay>> = {
   global: tableRow('global'),
   system: tableRow('system'),
   http_proxy: {
     read: () => 'settings get global http_proxy',
-    // Nothing printed is no answer: where nothing is set, it is the word `null`, or an empty line.
+    // No output is no answer: without a proxy, the phone prints the word `null`, or an empty line.
     readEarlier: (said) => {
       if (said !== '' && ['null', '', noProxy].includes(said.trim())) return noProxy;
       return /^[^\s\p{Cc}]{1,255}:\d{1,5}$/u.exec(said.trim())?.[0];
     },
-    // Android keeps a proxy whose setting is deleted.
+    // Android keeps using a proxy after its setting is deleted.
     putBack: (_, earlier) => `settings put global http_proxy ${shellQuote(earlier)}`,
   },
   time_zone: {
@@ -117,12 +120,12 @@ export function putBackCommand(place: string, earlier: string): string {
   return way.putBack(key, earlier);
 }
 
-/** Whether a place is known, and in a form that a command line may have. */
+/** Whether a place is known, in a form that is safe in a command line. */
 export function isPlace(place: string): boolean {
   return Object.hasOwn(placeWays, place.split(':', 1)[0] ?? '') && /^\w+(?::[\w.]+)?$/.test(place);
 }
 
-/** The alarm service of old releases has no commands: then its call itself is made. */
+/** Sets the time zone. The alarm service of old releases has no commands, so its method is called directly. */
 function setTimeZone(zone: string): string {
   const quoted = shellQuote(zone);
   const isSet = `getprop persist.sys.timezone | grep -Fxq ${quoted}`;
@@ -132,7 +135,7 @@ function setTimeZone(zone: string): string {
 const setLocale = (app: string, tags: string): string =>
   `cmd locale set-app-locales ${app}${tags === '' ? '' : ` --locales ${shellQuote(tags)}`}`;
 
-/** Tells the providers again where the phone is: apps hold an old place for none. */
+/** Sends the location to the providers again: apps treat an old location as none. */
 export const tellLocation = ({ latitude, longitude, accuracy = 5 }: Value<'location'>): string =>
   providers
     .map(
@@ -162,7 +165,7 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
   },
   time_zone: {
     places: () => ['time_zone', 'global:auto_time_zone'],
-    // Keeps the mobile network from setting it again.
+    // Keeps the mobile network from setting the zone again.
     change: (zone) => `settings put global auto_time_zone 0; ${setTimeZone(zone)}`,
     check: () => 'getprop persist.sys.timezone',
     refusal: (zone, { stdout }) => {
@@ -183,7 +186,7 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
     since: [31, '12'],
     places: () => ['location'],
     change: mockLocation,
-    // Asks for the app op: without its permission nothing happens, and no error is reported.
+    // Queries the app op: without its permission nothing happens, and no error is reported.
     check: () => `appops get ${mockOperation}`,
     refusal: (_, said) =>
       /MOCK_LOCATION: allow/.test(said.stdout)
@@ -198,7 +201,7 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
   },
   heads_up: {
     places: () => ['global:heads_up_notifications_enabled'],
-    // SystemUI looks at Settings.Global.HEADS_UP_NOTIFICATIONS_ENABLED each time.
+    // SystemUI reads Settings.Global.HEADS_UP_NOTIFICATIONS_ENABLED each time.
     change: (isOn) => `settings put global heads_up_notifications_enabled ${isOn ? 1 : 0}`,
     refusal: quietly,
   },
@@ -209,13 +212,13 @@ export const settingWays: { readonly [Name in SettingName]-?: SettingWay<Name> }
   },
 };
 
-/** Places where a phone keeps these settings. */
+/** Lists the places where a phone keeps these settings. */
 export const placesOf = (settings: ChangedSettings): string[] =>
   entriesOf(settings).flatMap(([name, value]) => settingWays[name].places(value));
 
 type Entry = readonly [SettingName, never];
 
-/** Entries of settings in an order of its own: those that may be refused are tried first. */
+/** Returns the entries of settings in a fixed order: those that may be refused come first. */
 export function entriesOf(settings: ChangedSettings): Entry[] {
   const names: readonly SettingName[] = [
     ...(['locale', 'location', 'time_zone', 'http_proxy', 'animations', 'brightness', 'heads_up'] as const),

@@ -4,8 +4,8 @@ import { shortLines, defaultOutput } from './phone-output.ts';
 import type { PhoneShell } from './phone-shell.ts';
 
 /**
- * Puts several questions to a phone in one command, since each way there and back costs more than what is printed. Returns what each
- * printed, all of it. Between them stands a mark that is new in each call: no text of an app can hold it.
+ * Runs several commands on a phone in one, because a round trip costs more than the output. Returns the whole output of
+ * each. The separator is new in each call, so that no text of an app can contain it.
  */
 export async function askWhole(
   shell: PhoneShell,
@@ -18,7 +18,7 @@ export async function askWhole(
   return stdout.split(`${mark}\n`);
 }
 
-/** The same without the lines that are too long for an expression. */
+/** Returns the same output without the lines that are too long for a regular expression. */
 export async function askTogether(
   shell: PhoneShell,
   questions: readonly string[],

@@ -1,12 +1,14 @@
-/** Asks for the lines of the lock screen. Other lines that end with the same word are of other parts, such as a cover. */
+/**
+ * Command for the lines of the lock screen. Other lines with the same last word belong to other parts, such as a cover.
+ */
 export const keyguardQuestion = "dumpsys window policy | grep -E 'KeyguardServiceDelegate|showing='";
 
 const heading = 'KeyguardServiceDelegate';
 
 /**
- * Whether the lock screen is shown, by what the phone printed to `keyguardQuestion`. Its state follows the name of the delegate (AOSP,
- * KeyguardServiceDelegate.dump). Undefined where the phone does not tell, and where it is told twice, each time otherwise: the title of a
- * window, which stands in the same dump, may hold these lines.
+ * Whether the lock screen is shown, by the output of `keyguardQuestion`. Its state follows the name of the delegate
+ * (AOSP, KeyguardServiceDelegate.dump). Undefined when the phone does not report the state, or reports contradicting
+ * ones: the title of a window, which is in the same dump, may contain these lines.
  */
 export function isKeyguardShown(printed: string): boolean | undefined {
   const lines = printed.split('\n').map((line) => line.trim());

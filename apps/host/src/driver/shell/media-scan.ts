@@ -2,12 +2,12 @@ import { pause } from '../../time/time-limit.ts';
 import { type PhoneShell, shellQuote } from './phone-shell.ts';
 import { isSharedStorage, mediaPath } from './shared-storage.ts';
 
-/** Android 11: its MediaProvider takes the path as the argument of the call. */
+/** First API level (Android 11) whose MediaProvider takes the path as the argument of the call. */
 const firstSdkOfCall = 30;
 const looks = 4;
 const lookPauseMs = 400;
 
-/** Folders that apps keep for themselves are in no index. */
+/** Private folders of apps, which are in no index. */
 const ofApps = /^\/storage\/[^/]+(?:\/\d+)?\/Android\/(?:data|obb)\//;
 
 interface ScannedFile {
@@ -16,10 +16,11 @@ interface ScannedFile {
 }
 
 /**
- * Has Android put a file of the shared storage into MediaStore, where galleries, players and choosers of files find it. Returns
- * whether it is there. A file that ADB writes is known to no app before: `scan_file` of MediaStore is the way since Android 11 (AOSP,
- * MediaProvider.java, SCAN_FILE_CALL); older ones listen to the broadcast (MediaScannerReceiver.java), which says nothing of what
- * became of it. Android has no `cmd media_scanner` any more (https://github.com/Genymobile/scrcpy/pull/6852).
+ * Makes Android index a file of the shared storage in MediaStore, where galleries, players and file pickers find it.
+ * Returns whether it is indexed. Before that, no app knows a file that ADB has written. Android 11 and newer have
+ * `scan_file` of MediaStore (AOSP, MediaProvider.java, SCAN_FILE_CALL). Older releases handle the broadcast
+ * (MediaScannerReceiver.java), which reports no result. Android no longer has `cmd media_scanner`
+ * (https://github.com/Genymobile/scrcpy/pull/6852).
  */
 export async function scanFile(
   shell: PhoneShell,
@@ -42,14 +43,14 @@ async function broadcastScan(shell: PhoneShell, place: string, signal: AbortSign
   await shell.run(`am broadcast -a ${action} -d ${shellQuote(address)}`, signal);
 }
 
-/** Android scans in the background. */
+/** Whether the file appears in the index. Android scans in the background. */
 async function appears(shell: PhoneShell, place: string, signal: AbortSignal): Promise<boolean> {
   const where = `_data='${place.replaceAll("'", "''")}'`;
   const query = `content query --uri content://media/external/file --projection _id --where ${shellQuote(where)}`;
   for (let look = 1; look <= looks; look += 1) {
     const { stdout } = await shell.run(query, signal);
     if (/^Row: 0 _id=\d+/m.test(stdout)) return true;
-    // A phone that gives no answer is not asked again.
+    // A phone that gives no answer is not queried again.
     if (!stdout.startsWith('No result found') || look === looks) return false;
     await pause(lookPauseMs, signal);
   }

@@ -11,13 +11,13 @@ import { DriverError } from '../driver-error.ts';
 import { type PhoneShell, type ShellResult, shellQuote } from './phone-shell.ts';
 import { saysNoFile } from './told-answer.ts';
 
-/** The form of `st_mode` that means a folder. */
+/** Bits of `st_mode` with the type of a file, and their value for a folder. */
 const formatMask = 0o170000;
 const folderFormat = 0o040000;
 
 export async function listFiles(shell: PhoneShell, path: string, signal: AbortSignal): Promise<PhoneFile[]> {
   const entries = await readFolder(shell, path, signal);
-  // For a folder that can't be read, and for none, the transfer gives an empty list.
+  // The transfer returns an empty list for an unreadable folder, and for a missing one.
   if (entries.length === 0) {
     const folder = shellQuote(path);
     const look = `[ -d ${folder} ] && ls ${shellQuote(`${path}/`)} >/dev/null && echo folder`;
@@ -39,7 +39,7 @@ async function readFolder(shell: PhoneShell, path: string, signal: AbortSignal) 
   const { adb, gone } = shell.connection;
   const sync = await untilAborted(signal, () => adb.sync());
   try {
-    // With the slash, a link to a folder is the folder.
+    // The slash makes the transfer follow a link to a folder.
     return await untilAborted(gone, () => untilAborted(signal, () => sync.readdir(`${path}/`)));
   } finally {
     Promise.resolve(sync.dispose()).catch(() => {});
@@ -47,8 +47,8 @@ async function readFolder(shell: PhoneShell, path: string, signal: AbortSignal) 
 }
 
 /**
- * The size comes with the part, in one trip. Throws `file_not_found` for a file that the shell may not read, and
- * `phone_answer_unexpected` when the phone gives less than the size says.
+ * Reads a part of a file together with the size of the file, in one round trip. Throws `file_not_found` for a file that
+ * the shell may not read, and `phone_answer_unexpected` when the phone delivers less than the size.
  */
 export async function readFilePart(
   shell: PhoneShell,
@@ -73,7 +73,7 @@ export async function readFilePart(
   if (exitCode !== 0 || content.length < expected) throw shrunk(path);
   return { base64: content.toString('base64', 0, expected), sizeBytes };
 }
-/** Reads a file whose size is told as 0: an empty one, or one that the kernel makes while it is read. */
+/** Reads a file whose reported size is 0: an empty one, or one that the kernel generates during the read. */
 async function readSizeless(
   shell: PhoneShell,
   { path, partBytes }: { path: string; partBytes: number },
@@ -89,7 +89,10 @@ async function readSizeless(
   return { base64: bytes.toString('base64'), sizeBytes: bytes.length };
 }
 
-/** The exit code is no part of a raw output: it is printed after it, where no byte of a file can stand. */
+/**
+ * Runs a command with raw output, which has no exit code. Prints the code after the output, where no byte of the file
+ * can be.
+ */
 async function execToEnd(
   shell: PhoneShell,
   command: string,
@@ -103,7 +106,7 @@ async function execToEnd(
   return { bytes: output.subarray(0, output.length - end[0].length), exitCode: Number(end[1]) };
 }
 
-/** A line end, `ended 255` and a line end. */
+/** Maximum length in bytes of a line end, `ended 255` and a line end. */
 const maxEndBytes = 11;
 
 const shrunk = (path: string): DriverError =>
@@ -164,11 +167,17 @@ interface KeptFile {
   readonly suffix: string;
 }
 
-/** Path on phones of a program for `app_process`: each build has a name of its own, so that hosts of different releases don't disturb each other. */
+/**
+ * Returns the path on phones of a program for `app_process`. Each build has its own name, so that hosts of different
+ * releases don't interfere.
+ */
 const pathOf = ({ prefix, sha256, suffix }: KeptFile): string =>
   `${folder}/${prefix}${sha256.slice(0, hashDigits)}${suffix}`;
 
-/** Brings the file to the phone unless this very build is there, and gives its path. Undefined when the phone does not keep it. */
+/**
+ * Copies the file to the phone unless this exact build is there, and returns its path. Undefined when the phone does
+ * not keep the file.
+ */
 export async function keepFile(
   shell: PhoneShell,
   file: KeptFile,
@@ -183,7 +192,7 @@ export async function keepFile(
     .filter((name) => name.startsWith(prefix) && name.endsWith(suffix))
     .filter((name) => /^[0-9a-f]{12}$/.test(name.slice(prefix.length, name.length - suffix.length)));
   if (old.length > 0) await shell.run(`rm -f ${old.map((name) => `${folder}/${name}`).join(' ')}`, signal);
-  // Android 14 and newer run no dex that can be written.
+  // Android 14 and newer refuse to run a writable dex.
   await pushFile(shell, createReadStream(file.localPath), { remotePath: path, permission: 0o400 }, signal);
   const after = await shell.run(`sha256sum ${path}`, signal);
   return after.stdout.startsWith(file.sha256) ? path : undefined;

@@ -73,7 +73,7 @@ function readOrRefuse(read: () => unknown): void {
   }
 }
 
-/** Readers that look for a word, or for the beginning of a line, and have no open repetition. */
+/** Readers that search for a word, or for the beginning of a line, without an open repetition. */
 const lookers = [
   'driver/driver.ts',
   'driver/fallback/fallback-backend.ts',
@@ -93,10 +93,10 @@ const lookers = [
   'phones/phone-session.ts',
 ];
 
-/** Callers get what is printed as it is. */
+/** Modules that return output to their callers unchanged. */
 const runners = ['driver/shell/phone-shell.ts', 'driver/shell/ask-together.ts'];
 
-/** Beginnings of such output, over and over: each begins what some reader looks for. */
+/** Beginnings of hostile output, which is repeated: each begins what some reader searches for. */
 const pieces = [
   'NotificationRecord(',
   '  android.title=String (a)',
@@ -134,7 +134,7 @@ const pieces = [
   '\n',
 ];
 
-/** A phone that prints the same to every command. */
+/** Returns the shell of a phone that prints the same for every command. */
 function shellPrinting(text: string): PhoneShell {
   const answer = { stdout: text, stderr: text, exitCode: 0 };
   const shell = {
@@ -152,7 +152,7 @@ function shellPrinting(text: string): PhoneShell {
 
 const kilobyte = 1024;
 
-/** The least of some, in milliseconds: what else the machine does only adds. */
+/** Returns the lowest of several durations in ms, because other load on the machine only adds to them. */
 async function costOf(read: (shell: PhoneShell) => Promise<unknown>, text: string): Promise<number> {
   const shell = shellPrinting(text);
   let least = Infinity;
@@ -181,7 +181,7 @@ describe.each(Object.keys(readers))('%s reads hostile output', (file) => {
     for (const piece of pieces) {
       const small = await costOf(read, write(piece, 16 * kilobyte));
       const large = await costOf(read, write(piece, 64 * kilobyte));
-      // Four times as much; sixteen times as long would be its square. A millisecond is no cost.
+      // Four times the input would take sixteen times as long at quadratic cost. A millisecond counts as nothing.
       expect((large + 2) / (small + 2), JSON.stringify(piece)).toBeLessThan(9);
     }
   });

@@ -12,32 +12,44 @@ import { type OutputBounds, shortLines, defaultOutput } from './phone-output.ts'
 export interface ShellResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** Many of Android's tools exit with 0 after an error: read the text as well. Undefined on phones without the shell v2 protocol. */
+  /**
+   * Exit code. Many of Android's tools exit with 0 after an error, so read the text as well. Undefined on phones
+   * without the shell v2 protocol.
+   */
   readonly exitCode: number | undefined;
 }
 
-/** A command on the phone that goes on. */
+/** Command that keeps running on the phone. */
 export interface RunningCommand {
-  /** Resolves with the last of what it printed when it ends, however it ends. Never rejects. */
+  /** Resolves with the end of the output when the command ends, for any reason. Never rejects. */
   readonly ended: Promise<string>;
   kill(): void;
 }
 
-/** Commands and sockets on one phone, over one connection. Everything rejects at once when the phone goes or the signal aborts. */
+/**
+ * Commands and sockets on one phone, over one connection. Every method rejects at once when the phone is lost or the
+ * signal aborts.
+ */
 export interface PhoneShell {
   readonly connection: AdbConnection;
   /**
-   * Runs a line in the phone's shell, for its short lines. Rejects with `output_too_large` when it prints more than the bounds
-   * let through.
+   * Runs a line in the phone's shell and returns the short lines of the output. Rejects with `output_too_large` when
+   * the output exceeds the bounds.
    */
   run(command: string, signal: AbortSignal, bounds?: OutputBounds): Promise<ShellResult>;
-  /** The same with all that it prints, for what no expression is tried on. */
+  /** Runs a line and returns its whole output, for callers that apply no regular expression to all of it. */
   runWhole(command: string, signal: AbortSignal, maxBytes: number): Promise<ShellResult>;
-  /** Raw standard output, for pictures and files. `onPart` is told each part of it as it comes. */
+  /** Returns raw standard output, for pictures and files. `onPart` gets each part as it arrives. */
   exec(command: string, signal: AbortSignal, onPart?: (part: Uint8Array) => void): Promise<Buffer>;
-  /** Starts a command that goes on; it gets SIGHUP when it is killed, and when the connection ends. `exec:` would outlive both. */
+  /**
+   * Starts a command that keeps running. It gets SIGHUP when it is killed, and when the connection ends. With `exec:`
+   * it would outlive both.
+   */
   start(command: string, signal: AbortSignal): Promise<RunningCommand>;
-  /** A socket to a service of the phone, such as `tcp:6790`. Rejects with `Error` when the phone refuses the service. */
+  /**
+   * Opens a socket to a service of the phone, such as `tcp:6790`. Rejects with `Error` when the phone refuses the
+   * service.
+   */
   open(service: string, signal: AbortSignal): Promise<AdbSocket>;
 }
 
@@ -111,7 +123,7 @@ async function openSocket(
   try {
     return await untilGone(connection, signal, () => opening);
   } catch (error) {
-    // An opening that comes after its caller has gone would never be closed.
+    // Closes a socket that opens after its caller has given up, which would otherwise stay open.
     opening.then(closeQuietly, () => {});
     throw error;
   }
@@ -130,7 +142,10 @@ async function untilGone<T>(
   }
 }
 
-/** Streams break some 100 ms before the connection itself is known to be gone: a broken stream counts as gone. */
+/**
+ * Converts an error. Streams break some 100 ms before the connection itself ends, so a broken stream counts as a lost
+ * phone.
+ */
 function asGone(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
   const text = error instanceof Error ? error.message : String(error);
@@ -141,15 +156,15 @@ export function closeQuietly(socket: AdbSocket): void {
   Promise.resolve(socket.close()).catch(() => {});
 }
 
-/** One argument for the phone's shell. Everything inside single quotes is literal to it. */
+/** Quotes one argument for the phone's shell, which takes everything inside single quotes literally. */
 export function shellQuote(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Maximum size of both outputs together. */
+/** Maximum size of both outputs together, in bytes. */
 const maxOutputBytes = 256 * 1024;
 
-/** Runs a line of user code; it ends with its call, because the phone ends what runs in a shell that is cut. */
+/** Runs a line of user code. It ends with its call, because the phone ends what runs in a shell whose stream is cut. */
 export async function runShellCommand(
   shell: PhoneShell,
   { command, timeoutMs }: AgentCallParams<'phone.shell'>,
@@ -174,7 +189,7 @@ const defaultMaxBytes = 64 * 1024 * 1024;
 interface ShellOutput {
   readonly stdout: Buffer;
   readonly stderr: Buffer;
-  /** Undefined when the stream ended without one: the command or the connection was cut. */
+  /** Exit code; undefined when the stream ended without one, because the command or the connection was cut. */
   readonly exitCode: number | undefined;
 }
 
@@ -183,7 +198,10 @@ interface ShellFrame {
   readonly payload: Buffer;
 }
 
-/** The frames of a shell v2 stream, a long one in several pieces. A frame's length comes from the phone, so nothing is reserved by it. */
+/**
+ * Yields the frames of a shell v2 stream, a long one in several pieces. Reserves no memory for a frame's length, which
+ * comes from the phone.
+ */
 async function* readFrames(readable: AsyncIterable<Uint8Array>): AsyncGenerator<ShellFrame> {
   const header = Buffer.alloc(headerBytes);
   let headerFilled = 0;
@@ -222,12 +240,12 @@ export async function readShellOutput(
   return { stdout: join(stdoutId), stderr: join(stderrId), exitCode: join(exitId)[0] };
 }
 
-/** Output of a shell v2 stream, piece by piece. */
+/** Yields the output of a shell v2 stream, piece by piece. */
 async function* readPrinted(readable: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const { id, payload } of readFrames(readable)) if (id !== exitId) yield payload;
 }
 
-/** Both outputs of a shell v2 stream, each by itself; they end with it. */
+/** Separates the two outputs of a shell v2 stream; they end with it. */
 export function separate(stream: Readable): { stdout: PassThrough; stderr: PassThrough } {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const pump = async (): Promise<void> => {
@@ -266,7 +284,7 @@ function checkedSize(sizeBytes: number, maxBytes: number): number {
 
 const keptTailLength = 4000;
 
-/** The last of what a long-running command prints. Never rejects: a broken connection ends the command as well. */
+/** Reads the end of a long-running command's output. Never rejects: a broken connection ends the command as well. */
 export async function readTail(readable: AsyncIterable<Uint8Array>): Promise<string> {
   let tail = '';
   const decoder = new TextDecoder();

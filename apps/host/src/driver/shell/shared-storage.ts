@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Names of the storage that apps share, and of memory cards. It holds no links. */
+/** Names of the storage that apps share, and of memory cards. They contain no links. */
 const sharedStorage =
   /^\/(?:sdcard|mnt\/sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))(?:\/|$)/;
 
@@ -8,7 +8,7 @@ export const isSharedStorage = (path: string): boolean => sharedStorage.test(pat
 
 const linkToMain = /^\/(?:sdcard|mnt\/sdcard|storage\/self\/primary)(?=\/)/;
 
-/** The path as MediaStore has it: links are followed. */
+/** Returns the path in MediaStore's form, with links resolved. */
 export const mediaPath = (path: string): string =>
   posix.normalize(path).replace(linkToMain, '/storage/emulated/0');
 
@@ -18,7 +18,10 @@ const foldersByEnd: readonly (readonly [RegExp, string])[] = [
   [/\.(?:mp3|m4a|aac|ogg|oga|opus|flac|wav|amr)$/i, 'Music'],
 ];
 
-/** Galleries of many makers show pictures and films of their own folders alone. */
+/**
+ * Returns the folder for a file by its type. Galleries of many makers show only pictures and films in their own
+ * folders.
+ */
 export function defaultFolder(name: string): string {
   const folder = foldersByEnd.find(([end]) => end.test(name))?.[1];
   return `/sdcard/${folder ?? 'Download'}`;

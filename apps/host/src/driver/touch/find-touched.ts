@@ -2,7 +2,7 @@ import { maxTouchedTextLength, type TouchedNode, type UiNode } from '@phalanx/pr
 import type { Placed } from './placed-nodes.ts';
 import { areEqual } from './rectangles.ts';
 
-/** A node as its caller has read it, in the form in which it is looked for. */
+/** Converts a node, as its caller has read it, to the form in which it is searched for. */
 export function touchedOf({ boundsInScreen, ...node }: UiNode): TouchedNode {
   const { left, top, right, bottom } = boundsInScreen;
   return {
@@ -18,8 +18,8 @@ export function touchedOf({ boundsInScreen, ...node }: UiNode): TouchedNode {
 const cut = (text: string | null): string | null => text?.slice(0, maxTouchedTextLength) ?? null;
 
 /**
- * The node that is meant. It is where it was, or has moved and can't be taken for another one. One that says something else at
- * the same place counts as the same, because buttons and counters change their words.
+ * Finds the intended node. It is where it was, or has moved and is unambiguous. A node with other texts at the same
+ * place counts as the same, because buttons and counters change their words.
  */
 export function findTouched(placed: readonly Placed[], sought: TouchedNode): Placed | undefined {
   const alike = placed.filter(({ node }) => isSameKind(node, sought));

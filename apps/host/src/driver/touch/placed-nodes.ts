@@ -1,16 +1,16 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 import { common } from './rectangles.ts';
 
-/** A node in the order of the tree, with the part of it that its scrollers show. */
+/** Node in tree order, with the part of it that its scrollers show. */
 export interface Placed {
   readonly node: UiNode;
   readonly parent: Placed | undefined;
   readonly seen: Bounds;
-  /** The place after the last node below it. */
+  /** Index after the last node below it. */
   end: number;
 }
 
-/** Places the nodes without recursion: trees may be deep. */
+/** Places the nodes without recursion, because trees may be deep. */
 export function placeAll(root: UiNode): Placed[] {
   const placed: Placed[] = [];
   const waiting: (() => void)[] = [];

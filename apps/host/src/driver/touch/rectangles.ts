@@ -19,7 +19,7 @@ export const areEqual = (one: Bounds, other: Bounds): boolean =>
 const areaOf = (bounds: Bounds): number =>
   isEmpty(bounds) ? 0 : (bounds.right - bounds.left) * (bounds.bottom - bounds.top);
 
-/** The largest rectangle that is left of one beside others; the whole one where they leave nothing. */
+/** Returns the largest part of a rectangle that others leave free, or the whole rectangle when they leave none. */
 export function largestBeside(whole: Bounds, others: readonly Bounds[]): Bounds {
   let left = whole;
   for (const other of others) if (!isEmpty(common(left, other))) left = largestPartBeside(left, other);
@@ -43,7 +43,7 @@ export const common = (one: Bounds, other: Bounds): Bounds => ({
   bottom: Math.min(one.bottom, other.bottom),
 });
 
-/** Points to touch in a node, as shares of its size: its middle, or beside what lies over that. */
+/** Points to touch in a node, as shares of its size: its middle, and points beside a cover of the middle. */
 const shares = [
   [0.5, 0.5],
   [0.25, 0.5],
@@ -52,7 +52,7 @@ const shares = [
   [0.5, 0.75],
 ] as const;
 
-/** The first one is the middle. */
+/** Returns the points to touch, the middle first. */
 export const pointsIn = ({ left, top, right, bottom }: Bounds): Point[] =>
   shares.map(([across, along]) => ({
     x: Math.floor(left + across * (right - left)),

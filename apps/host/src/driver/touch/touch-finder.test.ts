@@ -18,7 +18,7 @@ function part(className: string, at: readonly [top: number, height: number], mor
   return { className: `android.widget.${className}`, packageName, frame, ...more };
 }
 
-/** Its page does not make room for the keyboard, as of apps with `adjustNothing`. */
+/** App whose page does not make room for the keyboard, as with `adjustNothing`. */
 const app: App = defineApp({
   packageName,
   label: 'Pages',
@@ -143,7 +143,7 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
     ])
       await expect(call).rejects.toMatchObject({ code: 'app_not_allowed' });
     expect([phone.android.currentPackage, pressed]).toEqual([packageName, []]);
-    // Nodes below the notification are touched as ever, although its window is as large as the display.
+    // Nodes below the notification are touched as usual, although its window is as large as the display.
     await tap(await withText('Send'));
     phone.android.headsUp.hide();
     await tap(cart);
@@ -226,7 +226,7 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
     expect(pressed).toEqual([]);
   });
 
-  // Skips `dump`, which takes a reading from the last seconds for the present screen.
+  // Skips `dump`, which uses a reading from the last seconds as the present screen.
   it.skipIf(source === 'dump')(
     'follows a node that has moved, and takes none of its equals for it',
     async () => {
@@ -235,7 +235,7 @@ describe.each(Object.entries(ways))('by %s, a touch of a node', (source, options
       await tap(send);
       expect(pressed).toEqual(['Send']);
       move(140);
-      // The second one stands where the first one stood, and says the same.
+      // The second button is where the first one was, and has the same text.
       await tap(same);
       move(30);
       await expect(tap(same)).rejects.toMatchObject({ code: 'gone' });

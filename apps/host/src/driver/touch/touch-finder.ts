@@ -11,7 +11,7 @@ import { type FoundReach, reachOf, type Unreached } from './touch-reach.ts';
 import type { TouchLimit } from './touch-limit.ts';
 import { reasonOf } from './touch-reason.ts';
 
-/** A touch as its caller wants it. */
+/** Touch as its caller requests it. */
 export interface WantedTouch extends Point {
   readonly on?: TouchedNode | undefined;
   readonly closeKeyboard?: boolean | undefined;
@@ -25,13 +25,16 @@ interface Parts {
   readonly hideKeyboard: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** `uiautomator dump` takes two seconds: a reading of that age counts as that of now, while nothing was done to the phone. */
+/**
+ * Maximum age in ms of a reading that counts as current while nothing was done to the phone: `uiautomator dump` takes
+ * two seconds.
+ */
 const maxDumpAgeMs = 5000;
-/** Maximum wait for a closing keyboard, and for the page that grows into its place. */
+/** Maximum wait in ms for a closing keyboard, and for the page that grows into its place. */
 const maxCloseMs = 2000;
 const closeRestMs = 100;
 
-/** Decides which node of which window gets a touch, from a look at the phone in the turn of the touch. */
+/** Decides which node of which window gets a touch, from a reading of the phone when it is the touch's turn. */
 export class TouchFinder {
   readonly #parts: Parts;
 
@@ -39,7 +42,10 @@ export class TouchFinder {
     this.#parts = parts;
   }
 
-  /** Point of the touch. Rejects with DriverError when it would get to something else than what is meant or allowed. */
+  /**
+   * Returns the point of the touch. Rejects with DriverError when the touch would reach something that is not intended
+   * or not allowed.
+   */
   async pointOf({ x, y, on, closeKeyboard = false }: WantedTouch, signal: AbortSignal): Promise<Point> {
     if (on === undefined) {
       await this.requireAllowed([{ x, y }], signal);
@@ -64,7 +70,7 @@ export class TouchFinder {
       : { state: found.state, reason: await this.#reason(found, on, signal) };
   }
 
-  /** The window that gets a touch at this point now. Null where the phone does not tell. */
+  /** Returns the window that gets a touch at this point now; null when the phone does not report it. */
   async windowAt(point: Point, signal: AbortSignal): Promise<TouchedWindow | null> {
     const windows = await this.#parts.backend.readTouchWindows(signal);
     const window = windows && windowAt(windows, point);
@@ -75,7 +81,10 @@ export class TouchFinder {
     };
   }
 
-  /** Requires windows of apps that the caller may use. Looks at nothing for a caller that may use all. */
+  /**
+   * Requires that the windows at these points belong to apps that the caller may use. Reads nothing for a caller
+   * without limits.
+   */
   async requireAllowed(points: readonly Point[], signal: AbortSignal): Promise<void> {
     if (this.#parts.limits.length === 0) return;
     const windows = await this.#parts.backend.readTouchWindows(signal);
@@ -92,7 +101,7 @@ export class TouchFinder {
       for (const point of points) {
         const window = windowAt(windows, point);
         if (window === undefined || limit.isReadable(window.packageName)) continue;
-        // Its keys go to the app in front, which is asked for besides.
+        // Its keys go to the app in front, which is checked separately.
         if (!(await this.#isKeyboard(window, signal))) limit.requireTouched(window.packageName);
       }
     }
@@ -108,7 +117,7 @@ export class TouchFinder {
     return { root: reading.tree.root, windows };
   }
 
-  /** Nodes of other windows than the active one are looked for where they are: a key, a notification. */
+  /** Finds the node, also in windows other than the active one, such as a key or a notification. */
   async #reach({ root, windows }: TouchLook, on: TouchedNode, signal: AbortSignal): Promise<FoundReach> {
     const found = reachOf({ root, windows }, on);
     if (found.state !== 'gone') return found;
@@ -136,7 +145,10 @@ export class TouchFinder {
     return isKeyboard ?? packageName === (await findKeyboard(this.#parts.shell, signal));
   }
 
-  /** Apps grow into the place of the keyboard: the page has to have come to rest. */
+  /**
+   * Closes the keyboard, and returns the point when the page has come to rest: apps grow into the place of the
+   * keyboard.
+   */
   async #pointWithoutKeyboard(on: TouchedNode, signal: AbortSignal): Promise<Point> {
     await this.#parts.hideKeyboard(signal);
     this.#parts.screen.noteInput();
@@ -153,7 +165,7 @@ export class TouchFinder {
   }
 }
 
-/** Android tells nothing of windows that others cover wholly. */
+/** Finds a window that covers the node's window, because Android does not report completely covered windows. */
 function hiddenBy(
   windows: readonly TouchWindow[] = [],
   { bounds, packageName }: TouchedNode,

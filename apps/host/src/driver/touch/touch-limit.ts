@@ -1,6 +1,6 @@
-/** The apps that the caller of a touch may use. */
+/** Limit to the apps that the caller of a touch may use. */
 export interface TouchLimit {
   isReadable(packageName: string): boolean;
-  /** Requires that the app may get the touch. Throws `app_not_allowed` for another one. */
+  /** Requires that an app may receive the touch. Throws `app_not_allowed` for another app. */
   requireTouched(packageName: string): void;
 }

@@ -4,10 +4,10 @@ import { placeAll, type Placed } from './placed-nodes.ts';
 import { contains, isEmpty, largestBeside, type Point, pointsIn } from './rectangles.ts';
 import { type TouchLook, type TouchWindow, windowAt, windowsBefore } from './touch-look.ts';
 
-/** The node or window that gets a touch in place of the one that is meant. */
+/** Node or window that gets a touch in place of the intended node. */
 export type Cover = { readonly window: TouchWindow } | { readonly node: UiNode };
 
-/** A `TouchReach` with what lies over the node. */
+/** Result of a search: a `TouchReach` with what covers the node. */
 export type FoundReach = Extract<TouchReach, { state: 'free' }> | Unreached;
 
 export type Unreached =
@@ -15,14 +15,14 @@ export type Unreached =
   | { readonly state: 'not_in_view' }
   | { readonly state: 'gone' };
 
-/** Finds which node of which window gets a touch: whether it is the one that is meant, and where. */
+/** Finds which node of which window gets a touch: whether it is the intended one, and where. */
 export function reachOf({ root, windows = [] }: TouchLook, sought: TouchedNode): FoundReach {
   const placed = placeAll(root);
   const target = findTouched(placed, sought);
   return target === undefined ? { state: 'gone' } : reachIn(placed, target, windowsBefore(windows, root));
 }
 
-/** The same of a node of that tree. */
+/** Finds the same for a node of that tree. */
 export function reachOfNode({ root, windows = [] }: TouchLook, node: UiNode): FoundReach {
   const placed = placeAll(root);
   const target = placed.find((one) => one.node === node);
@@ -49,12 +49,18 @@ function reachIn(placed: readonly Placed[], target: Placed, before: readonly Tou
   return cover === undefined ? { state: 'not_in_view' } : { state: 'covered', cover };
 }
 
-/** A node that comes later in the tree is drawn over the target, and takes its touches where it takes any. */
+/**
+ * Whether a node covers the target. A later node of the tree is drawn over the target, and takes touches where it
+ * accepts any.
+ */
 function liesOver(one: Placed, target: Placed): boolean {
   return one.node.visible && takesTouches(one.node) && !isEmpty(one.seen) && !standsFor(one, target);
 }
 
-/** Cards often have a clickable layer over their texts: what is meant with a text is the card, whose layer gets the touch. */
+/**
+ * Whether a layer stands for a node. Cards often have a clickable layer over their texts: a touch on a text is meant
+ * for the card, whose layer gets it.
+ */
 function standsFor(layer: Placed, { node, parent }: Placed): boolean {
   if (takesTouches(node) || parent === undefined || layer.parent !== parent) return false;
   const isWindow = parent.parent === undefined;
@@ -67,7 +73,7 @@ const fills = (one: Bounds, other: Bounds): boolean =>
 const takesTouches = ({ clickable, longClickable, checkable }: UiNode): boolean =>
   clickable || longClickable || checkable;
 
-/** A sliver of a node is too thin: a finger touches what is beside it. */
+/** Minimum size in pixels. On a thinner sliver of a node, a finger touches what is beside it. */
 const minPixels = 12;
 
 const isTouchable = ({ left, top, right, bottom }: Bounds): boolean =>

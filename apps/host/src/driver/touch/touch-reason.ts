@@ -1,7 +1,7 @@
 import type { TouchedNode } from '@phalanx/protocol';
 import type { Cover, Unreached } from './touch-reach.ts';
 
-/** Reason why no touch gets to a node, and what to do about it: a sentence without its full stop. */
+/** Returns why no touch reaches a node, and what to do about it, as a sentence without its full stop. */
 export function reasonOf(found: Unreached, sought: TouchedNode, isKeyboard = false): string {
   const name = nameOf(sought);
   if (found.state === 'not_in_view') return `Too little of ${name} is on the screen. Scroll to it`;
@@ -18,7 +18,7 @@ const maxNameLength = 80;
 
 type Named = Pick<TouchedNode, 'className' | 'viewId' | 'text' | 'description'>;
 
-/** Words by which a person finds it again. The text in a field is not told. */
+/** Returns words by which a person recognizes the node. Omits the text in a field. */
 function nameOf({ className, viewId, text, description }: Named): string {
   const kind = className?.split('.').at(-1) ?? 'node';
   const words = kind.includes('EditText') ? '' : (text ?? description ?? '').slice(0, maxNameLength);

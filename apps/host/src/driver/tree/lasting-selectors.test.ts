@@ -49,7 +49,7 @@ const changed = (node: UiNode, change: (node: UiNode) => Partial<UiNode>): UiNod
   children: node.children.map((child) => changed(child, change)),
 });
 
-/** Every switch and box is the other way, and something else is typed. */
+/** Inverts every switch and box, and changes the typed text. */
 const inAnotherState = (root: UiNode): UiNode =>
   changed(root, (node) => ({
     ...(node.checkable ? { checked: !node.checked } : {}),
@@ -57,7 +57,7 @@ const inAnotherState = (root: UiNode): UiNode =>
     ...(node.className?.endsWith('EditText') === true ? { text: 'typed' } : {}),
   }));
 
-/** Pseudo-localizes a screen, as developers do to find untranslated texts: each text is another one, and longer. */
+/** Pseudo-localizes a screen, as developers do to find untranslated texts: each text changes, and becomes longer. */
 const inAnotherLanguage = (root: UiNode): UiNode => {
   const translate = (text: string | null): string | null =>
     text && `[${Array.from(text).toReversed().join('')}~~]`;
@@ -68,7 +68,7 @@ const inAnotherLanguage = (root: UiNode): UiNode => {
   }));
 };
 
-/** The nodes of a screen by where they stand in the tree. */
+/** Returns the nodes of a screen by their place in the tree. */
 function byPlace(screen: AndroidNode): ReadonlyMap<string, AndroidNode> {
   const places = new Map<string, AndroidNode>();
   const add = (node: AndroidNode, place: string): void => {
@@ -80,7 +80,7 @@ function byPlace(screen: AndroidNode): ReadonlyMap<string, AndroidNode> {
 }
 
 function find(code: string, screen: AndroidNode): unknown {
-  // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-type-assertion -- the code is what is tested
+  // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-type-assertion -- tests the code
   return (new Function('screen', `return ${code};`) as (screen: AndroidNode) => unknown)(screen);
 }
 

@@ -18,7 +18,7 @@ function read(xml: string): Told | undefined {
   }
 }
 
-/** The same by a parser of any XML, for which characters that XML forbids are replaced before. */
+/** Reads the same with a general XML parser, after replacing characters that XML forbids. */
 function readByWitness(changed: string): Told | undefined {
   const xml = readableText(changed).replaceAll(/&#x[14];/g, '?');
   const told: Told = [];

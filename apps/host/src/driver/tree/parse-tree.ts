@@ -6,12 +6,15 @@ import { maxTreeBytes, tooManyBytes, TreeSize } from './tree-size.ts';
 
 export type ParsedTree = Pick<ScreenTree, 'root' | 'packageName' | 'rotation' | 'announced'>;
 
-/** Reads both forms of Android's UI XML: element names are class names (UiAutomator2), or all are `node` (`uiautomator dump`). */
+/**
+ * Parses both forms of Android's UI XML: element names are class names (UiAutomator2), or all are `node` (`uiautomator
+ * dump`).
+ */
 export function parseTree(xml: string): ParsedTree {
   return readXml(xml).result();
 }
 
-/** The windows of such a document, each by itself. */
+/** Returns the windows of such a document, each by itself. */
 export function parseRoots(xml: string): UiNode[] {
   return readXml(xml).roots();
 }
@@ -25,7 +28,7 @@ function readXml(xml: string): Reading {
 
 interface Reading extends ElementReader {
   result(): ParsedTree;
-  /** Roots without toasts. */
+  /** Returns the roots without toasts. */
   roots(): UiNode[];
 }
 
@@ -36,7 +39,7 @@ function createReading(): Reading {
   const size = new TreeSize();
   let depth = 0;
   let rotation = 0;
-  /** Depth of the node of another display that is read now, with all below it: 0 for none. */
+  /** Depth within a node of another display, which is skipped with everything below it: 0 outside of one. */
   let elsewhere = 0;
   let hasOthers = false;
   return {
@@ -71,14 +74,20 @@ function createReading(): Reading {
   };
 }
 
-/** Bounds are pixels of a node's own display, and the main one has the number 0. Without a number a node is of the main one. */
+/**
+ * Whether a node belongs to another display. Bounds are pixels of a node's own display. The main display has the number
+ * 0, and a node without a number belongs to it.
+ */
 function isOfOtherDisplay(attributes: ReadonlyMap<string, string>): boolean {
   return otherDisplay.test(attributes.get('display-id') ?? '');
 }
 
 const otherDisplay = /^[1-9]\d{0,9}$/;
 
-/** The helper puts the last toast or notification beside the windows, under a package that is not its own. */
+/**
+ * Whether a node is a toast. The helper puts the last toast or notification beside the windows, under a package that is
+ * not its own.
+ */
 function isToast({ className }: UiNode): boolean {
   return className === 'android.widget.Toast';
 }
@@ -90,7 +99,7 @@ function readRotation(name: string, attributes: ReadonlyMap<string, string>): nu
   return Number.isInteger(quarterTurns) && quarterTurns >= 0 && quarterTurns <= 3 ? quarterTurns : 0;
 }
 
-/** Several windows are put under one made-up root, the way a single window comes. */
+/** Puts several windows under one made-up root, in the form of a single window. */
 function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
   const [first] = roots;
   if (first === undefined) throw unreadableTree('it is empty');
@@ -114,7 +123,7 @@ function union(a: UiNode['boundsInScreen'], b: UiNode['boundsInScreen']): UiNode
 
 type Attributes = ReadonlyMap<string, string>;
 
-/** An XML element as a node. The names differ a little between UiAutomator2 and `uiautomator dump`. */
+/** Converts an XML element to a node. The names differ a little between UiAutomator2 and `uiautomator dump`. */
 export function toUiNode(elementName: string, attributes: Attributes): UiNode {
   const text = (name: string): string | null => attributes.get(name) || null;
   const flag = (name: string): boolean => attributes.get(name) === 'true';
@@ -148,13 +157,16 @@ export function toUiNode(elementName: string, attributes: Attributes): UiNode {
   };
 }
 
-/** Android tells dots of a password; apps that draw their fields themselves may tell all of it. Dumps don't tell hints apart. */
+/**
+ * Whether the text may be read. Android reports dots for a password, but apps that draw their own fields may expose all
+ * of it. Dumps don't distinguish hints.
+ */
 const isReadable = (attributes: Attributes): boolean =>
   attributes.get('password') !== 'true' || attributes.get('showing-hint') !== 'false';
 
 const dots = (text = ''): string | null => '•'.repeat(Array.from(text).length) || null;
 
-/** Android's are numbers of 32 bits: apps place what must not be seen as far away as they go. */
+/** Form of bounds. Android's numbers have 32 bits, and apps place what must not be seen as far away as possible. */
 const boundsForm = /^\[(-?\d{1,10}),(-?\d{1,10})\]\[(-?\d{1,10}),(-?\d{1,10})\]$/;
 
 function parseBounds(value = ''): Bounds {
@@ -177,7 +189,7 @@ interface ElementReader {
   close(): void;
 }
 
-// Each at one place. Text between elements belongs to none of them.
+// Patterns that match at one place each. Text between elements belongs to none of them.
 const declaration = /(?:<\?xml [^?<>]*\?>)?/y;
 const space = /[\t\n\r ]*/y;
 const text = /[^<&]*/y;
@@ -186,14 +198,14 @@ const startTagEnd = /\s*(\/?)>/y;
 const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>/y;
 
 /**
- * Reads what Android writes of its screens: a declaration, elements and their attributes. Refuses all else that XML knows,
- * such as entities of its own, and elements that don't end. By hand, because a parser of any XML takes twice as long, which
- * was half of what the host does for a screen.
+ * Parses what Android writes of its screens: a declaration, elements and their attributes. Rejects everything else in
+ * XML, such as custom entities, and elements without an end. Written by hand, because a general XML parser takes twice
+ * as long, which was half of the host's work for a screen.
  */
 export function readElements(told: string, reader: ElementReader): void {
   const xml = readableText(told);
   let at = 0;
-  /** Matches the form at this place; null when it does not stand there. */
+  /** Matches the form at this place; null when it is not there. */
   const find = (form: RegExp): RegExpExecArray | null => {
     form.lastIndex = at;
     const found = form.exec(xml);
@@ -239,7 +251,7 @@ const isSpace = (code: number): boolean => code === 32 || code === 10 || code ==
 const isInName = (code: number): boolean => (code < 0x80 ? asciiInNames[code] === 1 : code <= 0xff_fd);
 
 /**
- * Reads the attributes that stand from `start` on, and returns where they end. Most of a screen's text are attributes: searching
+ * Reads the attributes from `start` on, and returns where they end. Most of a screen's text are attributes: searching
  * for quotes costs a third less than a regular expression for each of them.
  */
 function readAttributes(xml: string, start: number, attributes: Map<string, string>): number {
@@ -260,7 +272,7 @@ function readAttributes(xml: string, start: number, attributes: Map<string, stri
   }
 }
 
-/** `start` is after the quote. Infinite when the value has none, or doesn't end. */
+/** Finds the end of a value; `start` is after the quote. Infinite when the value has no quote or no end. */
 function endOfValue(xml: string, start: number): number {
   const quote = xml[start - 1];
   const end = quote === '"' || quote === "'" ? xml.indexOf(quote, start) : -1;
@@ -295,9 +307,10 @@ const named: ReadonlyMap<string, string> = new Map([
 
 const reference = /&(?:#(\d{1,7});|#x([\da-fA-F]{1,6});|[a-z]{2,4};)?/g;
 
-/** The text that an attribute's value stands for. */
+/** Decodes the value of an attribute. */
 function attributeText(value: string): string {
-  // Older Androids write an emoji as two references to the halves of a surrogate pair: together they are a character.
+  // Older Androids write an emoji as two references to the halves of a surrogate pair, which together are one
+  // character.
   return readableText(value.replace(reference, characterOf));
 }
 

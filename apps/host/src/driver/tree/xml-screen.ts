@@ -2,18 +2,21 @@ import { hash } from 'node:crypto';
 import type { ToldScreen } from '../ui-backend.ts';
 import { type ParsedTree, parseTree } from './parse-tree.ts';
 
-/** A text that the phone has told. */
+/** Text that the phone has sent. */
 export interface ToldText {
   readonly text: string;
-  /** Bytes in which it came: the same bytes need not be read again. Undefined where it never comes in the same. */
+  /**
+   * Bytes in which the text arrived: the same bytes need not be parsed again. Undefined when the same bytes never
+   * arrive again.
+   */
   readonly bytes: Buffer | undefined;
 }
 
 const namesOtherDisplay = / display-id="[1-9]/;
-/** Package of the first element that is of no other display. */
+/** Package of the first element that belongs to no other display. */
 const ownPackage = /<(?![^<>]* display-id="[1-9])[^<>]* package="([^"]*)"/;
 
-/** A screen that was told as XML. */
+/** Screen that the phone reported as XML. */
 export class XmlScreen implements ToldScreen, ToldText {
   readonly text: string;
   readonly bytes: Buffer | undefined;
@@ -23,13 +26,13 @@ export class XmlScreen implements ToldScreen, ToldText {
     this.bytes = bytes;
   }
 
-  /** Changes on other displays are none of this screen. */
+  /** Digest without other displays, whose changes do not affect this screen. */
   get digest(): string {
     const told = namesOtherDisplay.test(this.text) ? JSON.stringify(this.tree()) : this.text;
     return hash('sha256', told, 'base64');
   }
 
-  /** The app of the first window; empty when nobody knows. */
+  /** App of the first window; empty when unknown. */
   get packageName(): string {
     return ownPackage.exec(this.text)?.[1] ?? '';
   }

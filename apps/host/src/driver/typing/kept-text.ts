@@ -3,8 +3,9 @@ import { comparedText } from '@phalanx/automation/seen-text';
 import type { FieldLook } from '../ui-backend.ts';
 
 /**
- * Whether a field shows what was typed into it. An app may write it in its own form: in capital letters, with the brackets and
- * spaces of a telephone number, or with the marks of a sum. Of a password only the number of dots is told, and by some phones nothing.
+ * Whether a field shows what was typed into it. An app may reformat the text: in capital letters, with the brackets and
+ * spaces of a telephone number, or with the separators of an amount. For a password, phones report only the number of
+ * dots, and some report nothing.
  */
 export function isKept(text: string, after: FieldLook, before?: FieldLook): boolean {
   if (after.isPassword) return after.shown === '' || countOf(after.shown) >= countOf(text);
@@ -21,7 +22,7 @@ export function isKeptInBoxes(text: string, boxes: readonly FieldLook[]): boolea
   return isKept(text, { isPassword: boxes.some(({ isPassword }) => isPassword), shown });
 }
 
-/** The part of a text that boxes of one character do not have yet. */
+/** Returns the part of a text that boxes of one character do not hold yet. */
 export function restForBoxes(text: string, boxes: readonly FieldLook[]): string {
   const filled = boxes.filter(({ shown }) => shown !== '').length;
   return [...text].slice(filled).join('');

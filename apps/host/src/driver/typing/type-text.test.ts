@@ -7,7 +7,7 @@ import { PhoneUse } from '../phone-use.ts';
 
 const packageName = 'com.example.fields';
 
-/** (555) 123-4567 */
+/** Formats digits as (555) 123-4567. */
 function asTelephone(text: string): string {
   const digits = text.replaceAll(/\D/g, '').slice(0, 10);
   if (digits.length < 4) return digits;
@@ -15,7 +15,7 @@ function asTelephone(text: string): string {
   return `(${area}) ${first}${last === '' ? '' : `-${last}`}`;
 }
 
-/** Takes one more character at a time, as apps do that listen to keys. */
+/** Accepts one more character at a time, like apps that listen to keys. */
 const keyByKey = (text: string, before: string): string => (text.length <= before.length + 1 ? text : before);
 
 const singleFields: Record<string, (text: string, before: string) => string> = {
@@ -29,7 +29,9 @@ const singleFields: Record<string, (text: string, before: string) => string> = {
 };
 const digits = [0, 1, 2, 3, 4, 5];
 
-/** Fields whose app changes what is typed; six boxes of one digit; and a page that goes on by itself after the sixth character. */
+/**
+ * Fields whose app changes what is typed, six boxes of one digit, and a page that moves on after the sixth character.
+ */
 const app = defineApp({
   packageName,
   label: 'Fields',
@@ -152,7 +154,7 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('a text that is typ
     expect(shown('country')).toBe('+1 ');
   });
 
-  // Skips `dump`, by which a look takes seconds.
+  // Skips `dump`, which takes seconds for each reading.
   it.skipIf(source === 'dump')('is said to be there where nobody can empty its field', async () => {
     await type('locked', '12345');
     await expect(driver.call('input.clearText', {})).rejects.toMatchObject({ code: 'text_not_kept' });

@@ -18,20 +18,20 @@ interface TypingParts {
   readonly passwords: PasswordMemory;
 }
 
-/** An app that formats what is typed may take a moment to. */
+/** Time in ms that an app may take to format what is typed. */
 const keptWithinMs = 600;
 const lookMs = 100;
-/** Longer ones are not typed again by key events, of which each takes some milliseconds. */
+/** Maximum length of a text that is typed again by key events, each of which takes some milliseconds. */
 const maxAgainCharacters = 500;
 
 /**
- * Types into the field with the focus, and looks whether the field has it. Accessibility puts a whole text in at once,
- * which boxes of one digit and some fields with masks do not take: those get the keys one by one. Throws
- * `text_not_kept` where that does not help either. Without a focused field afterwards, its app has taken the text.
+ * Types into the field with the focus, and checks that the field holds the text. Accessibility puts a whole text in at
+ * once, which boxes of one digit and some fields with input masks do not accept: those get the keys one by one. Throws
+ * `text_not_kept` when that does not help either. When no field has the focus afterwards, its app has taken the text.
  */
 export async function typeText(parts: TypingParts, text: string, signal: AbortSignal): Promise<void> {
   const before = await parts.backend.typeText(text, parts.passwords, signal);
-  // Leaves such a text unchecked: by key events, Enter and Tab do what the app has for them.
+  // Does not check such a text: with key events, Enter and Tab trigger actions of the app.
   if (before === undefined && /[\n\r\t]/.test(text)) return;
   const after = await readKept(parts, { text, before }, signal);
   if (after === undefined || isKept(text, after, before)) return;
@@ -43,7 +43,7 @@ export async function typeText(parts: TypingParts, text: string, signal: AbortSi
     const filled = await readBoxes(parts, signal);
     if (filled.length < 2 || isKeptInBoxes(text, filled)) return;
   } else if (before !== undefined && canTypeAgain(before, text)) {
-    // A field that tells nothing of what it holds would have the text twice.
+    // Clears the field first, because a field that does not report its content would otherwise hold the text twice.
     await clearText(parts, signal);
     await typeByKeys(parts.shell, before.shown + text, signal);
     const again = await readKept(parts, { text, before }, signal);
@@ -53,8 +53,9 @@ export async function typeText(parts: TypingParts, text: string, signal: AbortSi
 }
 
 /**
- * Empties the field with the focus, by key events where its app does not let it be emptied at once. Throws `text_not_kept` where it then
- * still shows all that it showed. A part that stays, such as the country of a phone number, is the app's own.
+ * Empties the field with the focus, by key events when its app does not allow it at once. Throws `text_not_kept` when
+ * the field still shows all that it showed. A part that stays, such as the country of a phone number, belongs to the
+ * app.
  */
 export async function clearText({ shell, backend }: TypingParts, signal: AbortSignal): Promise<void> {
   if (backend.source === 'dump') return await backend.clearText(signal);
@@ -71,7 +72,7 @@ export async function clearText({ shell, backend }: TypingParts, signal: AbortSi
   throw new DriverError('text_not_kept', 'The field keeps its text: it was not emptied, also by key events.');
 }
 
-/** The earlier text of a password field can't be typed again, as nobody can read it. */
+/** Whether the text can be typed again. The earlier text of a password field can't, because it is unreadable. */
 function canTypeAgain(before: FieldLook, text: string): boolean {
   const whole = before.shown + text;
   return (
@@ -81,7 +82,10 @@ function canTypeAgain(before: FieldLook, text: string): boolean {
   );
 }
 
-/** The field with the focus, at once when it shows the text, else after a moment. Undefined: no text field has it. */
+/**
+ * Reads the field with the focus, at once when it shows the text, otherwise after a moment. Undefined when no text
+ * field has the focus.
+ */
 function readKept(
   parts: TypingParts,
   { text, before }: { text: string; before: FieldLook | undefined },
@@ -99,14 +103,14 @@ async function lookAtField(
   try {
     return await backend.readField(signal);
   } catch (error) {
-    // The page is another one by now, or moves.
+    // The page has changed, or is moving.
     const codes = ['no_focused_field', 'screen_not_readable'];
     if (error instanceof DriverError && codes.includes(error.code)) return undefined;
     throw error;
   }
 }
 
-/** The fields in one line with that of the focus, where each has one character at most: those of a code. Else none. */
+/** Reads the fields in line with the focused one when each has at most one character, as for a code; otherwise none. */
 async function readBoxes({ backend }: TypingParts, signal: AbortSignal): Promise<FieldLook[]> {
   const { root } = (await backend.readSource(signal)).tree();
   const focused = findNode(root, (node) => node.focused && isTextField(node));
@@ -125,7 +129,7 @@ function textFieldsBelow(root: UiNode): UiNode[] {
 const isInLine = ({ boundsInScreen: one }: UiNode, { boundsInScreen: other }: UiNode): boolean =>
   one.top === other.top && one.bottom === other.bottom;
 
-/** Says what the field shows as the caller may see it: with masks. */
+/** Returns an error with what the field shows as the caller may see it: with masks. */
 async function notKept({ screen }: TypingParts, signal: AbortSignal): Promise<DriverError> {
   const { tree } = await screen.read(signal);
   const field = findNode(tree.root, (node) => node.focused && isTextField(node));
