@@ -16,8 +16,9 @@ import { keepReconnecting, type ReconnectPauses } from './reconnect.ts';
 import { isNetworkName } from './wireless.ts';
 
 /**
- * A phone behind an adb server. Tango's own transport keeps every socket it ever opened until it is closed,
- * which a host that runs for weeks can't afford: this one forgets a socket when it ends.
+ * Transport to a phone behind an adb server. Tango's own transport keeps every socket it ever opened until the
+ * transport is closed, which a host that runs for weeks can't afford. This transport drops a socket when the socket
+ * closes.
  */
 class AdbServerTransport implements AdbTransport {
   readonly serial: string;
@@ -60,15 +61,15 @@ class AdbServerTransport implements AdbTransport {
 }
 
 const openTimeoutMs = 5000;
-// A connection that lives shorter does not count as a success: finding out that a phone hangs takes some seconds.
+// A shorter-lived connection does not count as a success: detecting that a phone hangs takes some seconds.
 const steadyMs = 20_000;
 
-/** A row of the adb server's list: keeps a connection open for as long as the row says `device`. */
+/** Row of the adb server's list. Keeps a connection open for as long as the row says `device`. */
 export class AdbServerDevice {
   readonly #client: AdbServerClient;
   readonly #link: TrackedLink;
   readonly #pauses: ReconnectPauses | undefined;
-  /** Row of the adb server's list, as it was listed last. */
+  /** Row of the adb server's list, as last listed. */
   #device: ListedDevice;
   #state: ListedDevice['state'] | undefined;
   #keeping: AbortController | undefined;
@@ -89,12 +90,15 @@ export class AdbServerDevice {
     return this.#device;
   }
 
-  /** Whether it is connected again after its row has left the list. One that was connected was disconnected by somebody. */
+  /**
+   * Whether the phone is being reconnected although its row has left the list. A connected phone whose row leaves was
+   * disconnected by a person.
+   */
   get outlivesRow(): boolean {
     return this.#isReconnecting && isNetworkName(this.#device.serial);
   }
 
-  /** Takes what the list says now. */
+  /** Applies the current row of the list. */
   update(device: ListedDevice): void {
     this.#device = device;
     if (device.state === this.#state) return;
@@ -106,7 +110,7 @@ export class AdbServerDevice {
     if (device.state === 'offline') void this.#reconnect();
   }
 
-  /** The server before this one had it: only a phone at USB is found by the next one itself. */
+  /** Reconnects a phone that the previous adb server had. The new server finds only phones on USB by itself. */
   connectAgain(reason: string): void {
     this.#end({ state: 'offline', reason });
     this.#state = 'offline';
@@ -114,17 +118,17 @@ export class AdbServerDevice {
     this.#isReconnecting = true;
   }
 
-  /** The row has left the list. */
+  /** Marks the link as unplugged, because the row has left the list. */
   leave(): void {
     this.#end({ state: 'unplugged', reason: leftReason(this.device), hasLeftList: true });
   }
 
-  /** The list is no more. */
+  /** Marks the link as offline, because the list is lost. */
   strand(reason: string): void {
     this.#end({ state: 'offline', reason });
   }
 
-  /** Nothing more comes of the list. */
+  /** Marks the link as unplugged, because the list no longer updates it. */
   remove(reason: string): void {
     this.#end({ state: 'unplugged', reason });
   }
@@ -166,14 +170,14 @@ export class AdbServerDevice {
         backoff.reset();
         failures = 0;
       }
-      // A new connection through the server does not help when the server's own to the phone is stuck.
-      // Only by USB: adb 29 forgets a network phone that does not answer its reconnection.
+      // Reconnects the server's own connection when it is stuck: a new connection through the server does not help
+      // then. Only on USB, because adb 29 drops a network phone that does not answer the reconnect.
       if (failures > 1 && device.usbPath !== undefined) void this.#kick(device);
       await pause(backoff.nextMs(), keeping.signal);
     }
   }
 
-  /** Returns, after the connection's end, whether it was a good one. */
+  /** Returns, after the connection has ended, whether it lasted long enough to count as a success. */
   async #connectOnce(device: ListedDevice, signal: AbortSignal): Promise<boolean> {
     const connection = await this.#open(device, signal);
     if (connection === undefined) {
@@ -224,7 +228,7 @@ async function openDevice(client: AdbServerClient, device: ListedDevice): Promis
     gone.abort(new Error(`The connection to ${device.serial} ended: ${reason}`));
     void transport.close();
   };
-  // The server answers this request when the phone leaves, long before it says so in its list.
+  // The server answers this request when the phone disconnects, long before it updates its list.
   client.waitForDisconnect(device.transportId, { signal: gone.signal }).then(
     () => close('adb lost the phone'),
     () => close('the adb server stopped'),

@@ -16,9 +16,12 @@ export interface AdbServerOptions {
   readonly address: Address;
   readonly log: Logger;
   readonly onLink: LinkListener;
-  /** Pause between looks for a server that is not there, in milliseconds. Default 3000. */
+  /** Pause between attempts to reach a server that does not answer, in ms. Default 3000. */
   readonly retryMs?: number | undefined;
-  /** Interval of list readings, although the server pushes the list: adb before 34 forgets some changes. Default 2000. */
+  /**
+   * Poll interval of the list in ms. Default 2000. The server pushes the list as well, but adb before 34 misses some
+   * changes.
+   */
   readonly pollMs?: number | undefined;
   /** Pauses before a phone that stays offline is reconnected. */
   readonly reconnectPauses?: ReconnectPauses | undefined;
@@ -28,7 +31,7 @@ export interface AdbServerOptions {
 export const noAdbServer = (address: Address): string =>
   `No adb server answers at ${formatAddress(address)}. Start it with "adb start-server".`;
 
-/** Follows the phones of an adb server, whenever one runs at the address. */
+/** Follows the phones of the adb server at an address, whenever one runs there. */
 export function watchAdbServer(options: AdbServerOptions): LinkSource {
   const closing = new AbortController();
   const reach = { isThere: true };
@@ -44,7 +47,7 @@ export function watchAdbServer(options: AdbServerOptions): LinkSource {
   };
 }
 
-/** Whether the adb server has answered the last time. */
+/** Whether the adb server answered the last request. */
 interface Reach {
   isThere: boolean;
 }
@@ -76,7 +79,7 @@ async function follow(options: AdbServerOptions, closing: AbortSignal, reach: Re
         log.info({ reason: String(error) }, `${noAdbServer(address)} The host keeps looking for it.`);
       reach.isThere = false;
     }
-    // A new server counts its transports from 1 again: nothing of the old list may stay.
+    // A new server counts its transports from 1 again: no device of the old list may stay.
     const reason = `The adb server at ${name} stopped. Start it with "adb start-server".`;
     for (const device of devices.values()) device.strand(reason);
     stranded = [...stranded, ...devices.values()];
@@ -88,7 +91,7 @@ async function follow(options: AdbServerOptions, closing: AbortSignal, reach: Re
 const isListed = ({ device }: AdbServerDevice, devices: Iterable<AdbServerDevice>): boolean =>
   [...devices].some((other) => other.device.serial === device.serial);
 
-/** Status reason of a phone that the adb server had before its restart. */
+/** Returns the status reason of a phone that the adb server had before its restart. */
 function returnReason(name: string, from: AdbServerDevice, devices: readonly AdbServerDevice[]): string {
   const { device } = from;
   return isListed(from, devices)
@@ -97,13 +100,13 @@ function returnReason(name: string, from: AdbServerDevice, devices: readonly Adb
 }
 
 interface Known {
-  /** Phones by the number that the server gave them. */
+  /** Phones by the transport ID that the server assigned. */
   readonly devices: Map<bigint, AdbServerDevice>;
-  /** Phones on the network that are in no list now, and are connected again. */
+  /** Network phones that are in no list and are being reconnected. */
   readonly reconnecting: Set<AdbServerDevice>;
 }
 
-/** Returns or throws when the server is gone. */
+/** Follows an adb server until it is lost, and then returns or throws. */
 async function followOnce(
   client: AdbServerClient,
   known: Known,
@@ -190,7 +193,7 @@ function takeReconnecting(reconnecting: Set<AdbServerDevice>, serial: string): A
   return device;
 }
 
-/** Asks the adb server at an address for its list, once. */
+/** Reads the list of the adb server at an address once. */
 export const listDevices = (address: Address, signal: AbortSignal): Promise<ListedDevice[]> =>
   readDeviceList(new AdbServerClient(connectorTo(address)), signal);
 
@@ -208,7 +211,9 @@ async function readDeviceList(client: AdbServerClient, signal: AbortSignal): Pro
 
 const connectTimeoutMs = 5000;
 
-/** Connector of Tango's client to an adb server. An aborted signal ends the connection at any time of its life. */
+/**
+ * Connector of Tango's client to an adb server. An aborted signal closes the connection, also one that is already open.
+ */
 export function connectorTo(address: Address): AdbServerClient.ServerConnector {
   const unused = (): never => {
     throw new Error('Reverse tunnels are not used');

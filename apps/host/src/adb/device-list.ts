@@ -8,9 +8,9 @@ export interface ListedDevice {
   readonly serial: string;
   readonly transportId: bigint;
   readonly state: 'device' | LinkTrouble;
-  /** ADB's own word, and what it says after it. */
+  /** ADB's own word for the state, with the text after it. */
   readonly stateText: string;
-  /** The port, such as `1-4.2`; undefined for a phone on the network. */
+  /** USB port, such as `1-4.2`; undefined for a phone on the network. */
   readonly usbPath: string | undefined;
   readonly product: string | undefined;
   readonly model: string | undefined;
@@ -30,11 +30,11 @@ const states: Readonly<Record<string, ListedDevice['state']>> = {
   bootloader: 'bootloader',
 };
 
-// The serial may hold spaces ("(no serial number)"), so the row is read around the state word.
+// A serial may contain spaces ("(no serial number)"), so the pattern anchors on the state word.
 const row =
   /^(.+?)\s+(device|offline|unauthorized|authorizing|connecting|detached|recovery|rescue|sideload|bootloader|host|no permissions|unknown)\b(.*)$/;
 
-/** Rows that say nothing useful (no transport id, an unknown form) are left out. */
+/** Parses the list. Skips rows without useful content (no transport ID, an unknown form). */
 export function parseDeviceList(text: string): ListedDevice[] {
   return text.split('\n').flatMap((line) => {
     const match = row.exec(line.trimEnd());
@@ -60,7 +60,9 @@ function toDevice(serial: string, word: string, rest: string, transportId: bigin
   };
 }
 
-/** Advice to an operator for a phone in this state, in one or two sentences; `done` is the host's own repair. */
+/**
+ * Returns advice to an operator for a phone in this state, in one or two sentences; `done` is the host's own repair.
+ */
 export function troubleReason({ state, serial, stateText, usbPath }: ListedDevice, done?: string): string {
   switch (state) {
     case 'unauthorized':
@@ -86,7 +88,7 @@ export function troubleReason({ state, serial, stateText, usbPath }: ListedDevic
   }
 }
 
-/** Reason why a phone that has left the list of its adb server is away, and what to do about it. */
+/** Returns why a phone that has left the list of its adb server is away, and what to do about it. */
 export function leftReason(device: ListedDevice): string {
   const { serial, usbPath } = device;
   const left =
@@ -96,6 +98,6 @@ export function leftReason(device: ListedDevice): string {
   return `${left} ${returnHint(device)}`;
 }
 
-/** Advice that brings back a phone that its adb server does not list. */
+/** Returns advice that brings back a phone that its adb server does not list. */
 export const returnHint = ({ usbPath }: ListedDevice): string =>
   usbPath === undefined ? `Use "adb connect" with its address; ${newPort}` : 'Plug it in again.';

@@ -25,7 +25,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Something that is no phone. Resolves with the first status that fits. */
+/** Watches a peer that is not a phone. Resolves with the first status that fits. */
 async function watchPeer(onSocket: (socket: Socket) => void, fits: (link: Link) => boolean): Promise<Link> {
   server = createServer((socket) => {
     sockets.add(socket);
@@ -75,7 +75,7 @@ describe('an address that is watched', () => {
     const link = await watchPeer(
       (socket) =>
         socket.on('data', (data: Buffer) => {
-          // Every AUTH that carries a key or a signature is answered by the next question.
+          // The peer answers every AUTH that carries a key or a signature with the next AUTH.
           if (data.includes('phalanx@')) offers += 1;
           if (data.includes('CNXN') || data.includes('AUTH')) socket.write(packet(0x48_54_55_41, 20));
         }),
@@ -102,7 +102,7 @@ describe('an address that is watched', () => {
     );
     await enough.promise;
     expect(timesIn).toBe(4);
-    // 200, 400, 800 and 1,600 ms, less a quarter; without a back-off it is hundreds of dials in that time.
+    // The backoff is 200, 400, 800 and 1,600 ms, less a quarter. Without one there are hundreds of dials in that time.
     expect((dialledAt[4] ?? 0) - (dialledAt[0] ?? 0)).toBeGreaterThan(0.75 * 3000);
   });
 

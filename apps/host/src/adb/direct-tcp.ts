@@ -29,10 +29,11 @@ export interface DirectTcpOptions extends DirectConnectionOptions {
   readonly onLink: LinkListener;
 }
 
-// A connection that lives shorter doesn't count as a success, or a phone that drops each one would be asked without a pause.
+// A shorter-lived connection doesn't count as a success. Otherwise the host would redial a phone that drops every
+// connection without a pause.
 const steadyMs = 20_000;
 
-/** Keeps an ADB connection to the daemon of the phone at an address, without an adb server between. */
+/** Keeps an ADB connection to the daemon of the phone at an address, without an adb server in between. */
 export function watchAddress(options: DirectTcpOptions): LinkSource {
   const name = formatAddress(options.address);
   const link = new TrackedLink('direct-tcp', { name, place: name }, options.onLink);
@@ -79,17 +80,17 @@ async function keepConnected(
 const sha1DigestInfo = Buffer.from('3021300906052b0e03021a05000414', 'hex');
 // 'STLS': the phone is in wireless debugging mode and wants TLS with a paired key.
 const startTls = 0x53_4c_54_53;
-// A phone that asks again and again is answered at this pace.
+// Pause before the public key is offered again to a phone that keeps asking for authentication.
 const publicKeyPauseMs = 1000;
 
 interface DirectConnectionOptions {
   readonly address: Address;
   readonly key: HostKey;
-  /** Timeout of the TCP connection, and again of the phone's answer to CNXN. Default 5000. */
+  /** Timeout in ms of the TCP connection, and again of the phone's answer to CNXN. Default 5000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Tries once to connect. A failure is a status as well. While the phone's user is asked, the link says so. */
+/** Attempts one connection. Returns a failure as a status. The link shows its status while the phone asks its user. */
 export async function openDirectConnection(
   link: TrackedLink,
   options: DirectConnectionOptions,
@@ -190,13 +191,16 @@ interface Handshake {
   readonly socket: Socket;
   readonly serial: string;
   readonly key: HostKey;
-  /** The phone does not know the key and now shows its dialog. */
+  /** Called when the phone does not know the key and shows its dialog. */
   readonly onUnauthorized: () => void;
   readonly onTlsDemand: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Speaks CNXN and AUTH until the phone accepts. Waits as long as the phone's dialog is open; destroy the socket to give up. */
+/**
+ * Performs the CNXN and AUTH handshake until the phone accepts. Waits for as long as the phone's dialog is open;
+ * destroy the socket to give up.
+ */
 async function authenticate(handshake: Handshake): Promise<AdbDaemonTransport> {
   const { socket, serial, key } = handshake;
   const connection = toPacketStreams(socket, (command) => {
@@ -213,7 +217,10 @@ async function authenticate(handshake: Handshake): Promise<AdbDaemonTransport> {
   );
 }
 
-/** AOSP's adbd reads the number in `tcp:6790` up to a NUL (socket_spec.cpp), which adb sends and the client library does not. */
+/**
+ * Terminates service names with a NUL: AOSP's adbd reads the number in `tcp:6790` up to a NUL (socket_spec.cpp). adb
+ * sends the NUL, but the client library does not.
+ */
 function withEndedNames(transport: AdbDaemonTransport): AdbDaemonTransport {
   const connect = transport.connect.bind(transport);
   transport.connect = (service) => connect(`${service}\0`);
@@ -225,7 +232,10 @@ function storeOf({ privateKey, name }: HostKey): AdbCredentialStore {
   return { generateKey: () => key, iterateKeys: () => [key] };
 }
 
-/** OpenSSL signs in a millisecond; the client library's own BigInt arithmetic blocks the event loop for ten times that. */
+/**
+ * Signs with OpenSSL, which takes a millisecond. The client library's own BigInt arithmetic blocks the event loop for
+ * ten times as long.
+ */
 function signToken({ privateKey }: HostKey): AdbAuthenticator {
   return async function* sign(_store, getNextRequest) {
     const { payload } = await getNextRequest();

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The RSA key by which phones know this host. */
+/** RSA key that identifies this host to phones. */
 export interface HostKey {
   readonly privateKey: KeyObject;
   /** Name that a phone shows in "Allow USB debugging?". */
@@ -13,7 +13,7 @@ export interface HostKey {
 
 export const hostKeyFile = 'adb-key.pem';
 
-/** Reads the host's key from its data folder; the first time it is made there, readable by its owner only. */
+/** Reads the host's key from its data folder. Creates the key on the first start, readable by its owner only. */
 export async function loadHostKey(dataDir: string): Promise<HostKey> {
   await mkdir(dataDir, { recursive: true });
   const path = join(dataDir, hostKeyFile);
@@ -43,7 +43,7 @@ async function createKeyFile(path: string): Promise<string> {
     }
     return pem;
   } catch (error) {
-    // Another host process on this folder was first: its key is the key.
+    // Another host process created the key in this folder first: use that key.
     if (isErrno(error, 'EEXIST')) return await readFile(path, 'utf8');
     throw error;
   }

@@ -1,19 +1,19 @@
 import type { Adb } from '@yume-chan/adb';
 
-/** The two ways to a phone. */
+/** Ways to reach a phone. */
 export type Reach = 'adb-server' | 'direct-tcp';
 
 /** An open ADB connection to one phone. */
 export interface AdbConnection {
   readonly reach: Reach;
   readonly adb: Adb;
-  /** Aborted at the moment the phone is gone; its reason is an Error for people. */
+  /** Aborts as soon as the phone is lost; its reason is an Error with a message for people. */
   readonly gone: AbortSignal;
-  /** Ends the connection and every socket on it. Never throws, may be called twice. */
+  /** Closes the connection and every socket on it. Never throws; idempotent. */
   close(reason?: string): void;
 }
 
-/** State of a link that carries no connection now. The words are ADB's, but for `unplugged` (the link is no more). */
+/** State of a link without a connection. The words are ADB's, except for `unplugged` (the link has ended). */
 export type LinkTrouble =
   | 'connecting'
   | 'offline'
@@ -29,9 +29,9 @@ export type LinkStatus =
   | {
       readonly state: LinkTrouble;
       readonly reason: string;
-      /** Repair that its source has just tried. */
+      /** Repair that the source of the link has just tried. */
       readonly repair?: string | undefined;
-      /** The list of a running adb server no longer has the phone, and nobody knows why: its cable may be. */
+      /** Whether the phone has left the list of a running adb server for an unknown reason, such as its cable. */
       readonly hasLeftList?: boolean | undefined;
     };
 
@@ -43,29 +43,29 @@ export interface Link {
   /** Connection point of the phone: its address, or its USB port. Stays the same when another phone takes it. */
   readonly place: string;
   readonly status: LinkStatus;
-  /** The phone that it led to last, by its own word. Undefined until one has answered. */
+  /** Phone that the link last led to, as the phone identified itself. Undefined until one has answered. */
   ledTo: LinkedPhone | undefined;
 }
 
-/** Properties by which a phone is found again on a network. */
+/** Properties that identify a phone on a network. */
 export interface LinkedPhone {
-  /** Its own serial number; undefined when it has none. */
+  /** Serial number of the phone; undefined when it has none. */
   readonly serial: string | undefined;
-  /** The name that it announces by mDNS; undefined when it told none. */
+  /** Name that the phone announces by mDNS; undefined when the phone reported none. */
   readonly mdnsName: string | undefined;
 }
 
 /** Called with each new link and at each change of its status. */
 export type LinkListener = (link: Link) => void;
 
-/** Looks for links until it is closed. */
+/** Source that searches for links until it is closed. */
 export interface LinkSource {
-  /** Reason why it can't look for phones, and what to do; undefined while it can. */
+  /** Reason why the source can't search for phones, and what to do; undefined while it can. */
   readonly problem?: string | undefined;
   close(): Promise<void>;
 }
 
-/** The writable side of a link, for its source alone. */
+/** Writable side of a link, for its source only. */
 export class TrackedLink implements Link {
   readonly kind: Reach;
   readonly name: string;
@@ -85,7 +85,7 @@ export class TrackedLink implements Link {
     return this.#status;
   }
 
-  /** An equal status is not told again. */
+  /** Sets the status and notifies the listener. Ignores an equal status. */
   setStatus(status: LinkStatus): void {
     if (isSameStatus(this.#status, status)) return;
     const before = this.#status;

@@ -1,4 +1,4 @@
-/** Phones that do not keep to ADB's rules of streams. */
+/** Phones that violate ADB's rules for streams. */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 type Send = (command: number, arg0: number, arg1: number, payload?: Uint8Array) => void;
 
-/** A connection to a phone that accepts every stream and does else what it is told. */
+/** Connects to a phone that accepts every stream and otherwise behaves as `onPacket` does. */
 async function connectTo(onPacket: (packet: AdbPacketData, send: Send) => void): Promise<AdbConnection> {
   server = createServer((socket) => {
     socket.on('error', () => {});

@@ -5,11 +5,14 @@ import type { Socket } from 'node:net';
 import { writeTo } from './tcp-socket.ts';
 
 const headerBytes = 24;
-// The largest payload that we announce in CNXN; a phone that sends more is broken or hostile.
+// Largest payload in bytes that the host announces in CNXN. A phone that sends more is broken or hostile.
 const maxPayloadBytes = 1024 * 1024;
 const maxJoinedBytes = 16 * 1024;
 
-/** ADB packets over a TCP socket, as Tango wants them. `onCommand` sees each command word that the phone sends. */
+/**
+ * Returns the ADB packet streams of a TCP socket, in the form that Tango expects. `onCommand` gets each command word
+ * that the phone sends.
+ */
 export function toPacketStreams(socket: Socket, onCommand: (command: number) => void): AdbDaemonConnection {
   const streams = new OpenStreams();
   let confirm: (packet: AdbPacketData) => Promise<void> = async () => {};
@@ -33,8 +36,8 @@ export function toPacketStreams(socket: Socket, onCommand: (command: number) => 
       socket.once('close', () => tryClose(controller));
     }),
     writable: new Consumable.WritableStream<AdbPacketInit>({
-      // A failed write is told by the end of the socket. Rejecting here as well would surface as an unhandled
-      // rejection, because the dispatcher sends some of its answers without waiting for them.
+      // The end of the socket reports a failed write. Rejecting here as well would surface as an unhandled rejection,
+      // because the dispatcher sends some of its answers without awaiting them.
       write: (packet) => {
         const missing = streams.noteSent(packet);
         if (missing !== undefined) confirm(missing).catch(() => {});
@@ -44,7 +47,10 @@ export function toPacketStreams(socket: Socket, onCommand: (command: number) => 
   };
 }
 
-/** Gathers bytes and gives whole packets. Throws on what can't be ADB, because the stream can't be read on after that. */
+/**
+ * Splits a byte stream into whole packets. Throws on bytes that can't be ADB, because the stream is unreadable from
+ * there on.
+ */
 export function createPacketSplitter(): (data: Buffer) => AdbPacketData[] {
   let pieces: Buffer[] = [];
   let gathered = 0;
@@ -100,9 +106,12 @@ function serializePacket(packet: AdbPacketInit): Uint8Array[] {
     : [header, packet.payload];
 }
 
-/** A phone that never confirms the end of a stream would have the client library keep all of them. */
+/** Maximum number of closed streams that a phone may leave unconfirmed. The client library would keep all of them. */
 const maxUnconfirmed = 64;
-/** A phone sends one packet, and waits until it is taken. */
+/**
+ * Maximum bytes on a stream that the host has not acknowledged. A conforming phone sends one packet and waits for its
+ * acknowledgement.
+ */
 const maxUntakenBytes = 4 * 1024 * 1024;
 
 type Packet = Pick<AdbPacketData, 'command' | 'arg0' | 'arg1'> & { readonly payload: ArrayLike<unknown> };
@@ -111,13 +120,16 @@ interface OpenStream {
   untakenBytes: number;
 }
 
-/** The streams of one ADB connection, by the host's numbers for them. */
+/** Streams of one ADB connection, by the host's stream IDs. */
 class OpenStreams {
   readonly #open = new Map<number, OpenStream>();
-  /** Streams that the host has closed, with the phone's numbers, the oldest first. */
+  /** Streams that the host has closed, with the phone's stream IDs, the oldest first. */
   readonly #unconfirmed = new Map<number, number>();
 
-  /** Notes a packet of the host; call it with each. Returns the confirmation that the phone owes by now. */
+  /**
+   * Notes a packet that the host sends; call it for each. Returns a confirmation that the phone owes when too many are
+   * missing.
+   */
   noteSent({ command, arg0: id, arg1: remoteId }: Packet): AdbPacketData | undefined {
     const stream = this.#open.get(id);
     if (command === AdbCommand.Open) this.#open.set(id, { untakenBytes: 0 });
@@ -129,7 +141,10 @@ class OpenStreams {
     return { command: AdbCommand.Close, arg0: oldest[1], arg1: oldest[0], payload: new Uint8Array() };
   }
 
-  /** Whether this packet of the phone belongs to a stream. Throws when the phone does not wait for the host. */
+  /**
+   * Whether the host accepts a packet of the phone: data needs an open stream. Throws when the phone does not wait for
+   * acknowledgements.
+   */
   takes({ command, arg1: id, payload }: Packet): boolean {
     if (command === AdbCommand.Close) this.#forget(id);
     if (command !== AdbCommand.Write) return true;

@@ -19,14 +19,14 @@ import {
 } from './wireless.ts';
 
 interface PairingsOptions {
-  /** Undefined: this host uses none. */
+  /** Address of the ADB server; undefined when this host uses none. */
   readonly adbServer: Address | undefined;
   readonly log: Logger;
-  /** Pause between two looks for the phone. Default 1000. */
+  /** Pause between two polls for the phone, in ms. Default 1000. */
   readonly lookMs?: number | undefined;
-  /** Time for a phone to scan the code. Default three minutes. */
+  /** Time for a phone to scan the code, in ms. Default three minutes. */
   readonly scanMs?: number | undefined;
-  /** Time for a paired phone to come. Default 30 s. */
+  /** Time for a paired phone to connect, in ms. Default 30 s. */
   readonly connectMs?: number | undefined;
 }
 
@@ -34,12 +34,12 @@ type Told = Omit<Pairing, 'id'>;
 
 const keptMs = 10 * minuteMs;
 const maxAtOnce = 10;
-/** The phone asks nobody; adb gives it ten seconds to answer. */
+/** Timeout in ms. The phone does not ask its user, and adb gives it ten seconds to answer. */
 const pairTimeoutMs = 20_000;
-/** Time for adb to connect a paired phone by itself, as releases with mDNS do unless they are told otherwise. */
+/** Time in ms for adb to connect a paired phone on its own, which releases with mDNS do by default. */
 const byItselfMs = 3000;
 
-/** Has an ADB server pair with phones that scan a code. The content of the code is never logged. */
+/** Pairs phones that scan a code, through an ADB server. Never logs the content of the code. */
 export class Pairings {
   readonly #options: PairingsOptions;
   readonly #told = new Map<string, Told>();
@@ -49,7 +49,7 @@ export class Pairings {
     this.#options = options;
   }
 
-  /** Begins a pairing, or tells of one, to the server. */
+  /** Starts a pairing, or looks one up, and sends its state to the server. */
   answer(
     { type, request_id, name, password }: HostQuestionOf<'pairing'>,
     connection: Pick<ServerConnection, 'send' | 'sendFrame'>,
@@ -68,7 +68,10 @@ export class Pairings {
     return told && { id: name, ...told };
   }
 
-  /** Throws a sentence for people when there is no ADB server to pair with. */
+  /**
+   * Starts a pairing. Throws an error with a message for people when there is no ADB server to pair with, or too many
+   * pairings are in progress.
+   */
   start(name: string, password: string): Pairing {
     const { adbServer, log } = this.#options;
     if (adbServer === undefined)
@@ -130,7 +133,7 @@ export class Pairings {
     });
   }
 
-  /** Two rows of one phone would be one too many: adb is let do it by itself first. */
+  /** Connects a paired phone. Lets adb do it first, because a phone must not appear in two rows. */
   async #connect(client: AdbServerClient, guid: string, connectMs: number): Promise<boolean> {
     if (await this.#look(byItselfMs, () => isListed(client, guid))) return true;
     const connected = await this.#look(connectMs, async () => {
@@ -143,7 +146,7 @@ export class Pairings {
     return connected === true;
   }
 
-  /** Looks until it finds something, or the time is over. */
+  /** Polls until `find` returns a result or the time is over. */
   async #look<Found>(timeMs: number, find: () => Promise<Found | undefined>): Promise<Found | undefined> {
     const { lookMs = 1000 } = this.#options;
     const { signal } = this.#closing;
@@ -174,7 +177,7 @@ async function requireMdns(client: AdbServerClient, adbServer: Address | undefin
     throw new Error(`The mDNS of the ADB server at ${name} does not work: ${answer.trim()}`);
 }
 
-/** Resolves with the name under which the phone can be connected. */
+/** Pairs with a phone. Resolves with the name under which the phone can be connected. */
 async function pairWith(
   client: AdbServerClient,
   { address }: WirelessService,

@@ -12,26 +12,30 @@ export interface ReconnectPauses {
   readonly lastMs: number;
 }
 
-// adb lists each phone that comes as offline for some seconds. An hour at last, so that a phone which is away for good costs little.
+// adb lists each new phone as offline for some seconds. The last pause is an hour, so that a phone that is away for
+// good costs little.
 const defaultPauses: ReconnectPauses = { firstMs: 5000, lastMs: hourMs };
-/** adb itself gives an address ten seconds, and there may be two. */
+/** Timeout in ms. adb gives an address ten seconds, and there may be two addresses. */
 const answerTimeoutMs = 25_000;
 
 export interface Reconnection {
   readonly client: AdbServerClient;
-  /** The row as it is listed now; one on the network may have left the list. */
+  /** Row as listed now. The row of a network phone may have left the list. */
   readonly device: () => ListedDevice;
-  /** The phone that it led to; undefined until one has answered. */
+  /** Phone that the link led to; undefined until one has answered. */
   readonly phone: () => LinkedPhone | undefined;
   readonly pauses?: ReconnectPauses | undefined;
-  /** Called before each try: it may take the row out of the list. */
+  /** Called before each attempt, which may remove the row from the list. */
   readonly onBegin: () => void;
-  /** Called after each try: what was done, and when it is done again. */
+  /** Called after each attempt with what was done, and when the next attempt follows. */
   readonly onTry: (told: { readonly repair: string; readonly next: string }) => void;
   readonly signal: AbortSignal;
 }
 
-/** Has an adb server reconnect a phone, after growing pauses, until the signal aborts. Returns early with the address where it found a phone that has moved. */
+/**
+ * Makes an adb server reconnect a phone, with growing pauses, until the signal aborts. Returns early with the new
+ * address of a phone that has moved.
+ */
 export async function keepReconnecting(reconnection: Reconnection): Promise<string | undefined> {
   const { device, pauses = defaultPauses, onBegin, onTry, signal } = reconnection;
   const backoff = createBackoff(pauses);
@@ -52,7 +56,10 @@ export async function keepReconnecting(reconnection: Reconnection): Promise<stri
   return undefined;
 }
 
-/** A phone on the network has to be disconnected and connected: adb 29 forgets one that it is told to reconnect. */
+/**
+ * Reconnects a phone once. A network phone has to be disconnected and connected, because adb 29 drops one that it is
+ * asked to reconnect.
+ */
 async function reconnect({
   client,
   device,

@@ -4,14 +4,17 @@ import { MaybeConsumable, PushReadableStream, tryClose } from '@yume-chan/stream
 import type { AdbServerClient } from '@yume-chan/adb';
 import { withTimeLimit } from '../time/time-limit.ts';
 
-/** Opens a socket without Nagle's delay (15 to 20 ms a request otherwise) and with TCP keep-alive, for phones that vanish silently. */
+/**
+ * Opens a socket without Nagle's delay (15 to 20 ms a request otherwise) and with TCP keep-alive, which detects phones
+ * that vanish silently.
+ */
 export async function openTcpSocket(
   address: Address,
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<Socket> {
   const socket = connect({ ...address, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
-  // The reason of a later failure is told by 'close'; an unheard 'error' would end the process.
+  // 'close' reports the reason of a later failure. An unhandled 'error' would end the process.
   socket.on('error', () => {});
   const onTimeout = (): Error =>
     new Error(`${formatAddress(address)} did not accept a connection in ${timeoutMs} ms`);
@@ -32,7 +35,10 @@ function connected(socket: Socket): Promise<void> {
   });
 }
 
-/** The socket as the web streams that Tango wants. Unlike Tango's own connector, it ends the readable when the socket breaks and leaves no half-open socket. */
+/**
+ * Converts a socket to the web streams that Tango expects. Unlike Tango's own connector, ends the readable when the
+ * socket breaks and leaves no half-open socket.
+ */
 export function toByteStreams(socket: Socket): AdbServerClient.ServerConnection {
   const closed = new Promise<undefined>((resolve) => socket.once('close', () => resolve(undefined)));
   return {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import { listUsbPhones } from './usb-phones.ts';
 
-/** A folder as Linux shows its USB in `/sys/bus/usb/devices`. */
+/** Writes a folder in the form of Linux' `/sys/bus/usb/devices`. */
 async function writeBus(devices: Readonly<Record<string, { fields?: object; interfaces: string[] }>>) {
   const folder = await mkdtemp(join(tmpdir(), 'phalanx-usb-'));
   const write = async (name: string, fields: object): Promise<void> => {

@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A phone that is plugged into this machine, whether adb knows of it or not. */
+/** Phone that is plugged into this machine, whether or not adb knows it. */
 export interface UsbPhone {
-  /** Its port, as adb has it too, such as `1-4.2`. */
+  /** USB port in adb's form, such as `1-4.2`. */
   readonly port: string;
-  /** Maker and model as the phone says them on the bus; may be empty. */
+  /** Maker and model as the phone reports them on the bus; may be empty. */
   readonly name: string;
-  /** Whether it offers ADB: USB debugging is on then. */
+  /** Whether the phone offers ADB, which means that USB debugging is on. */
   readonly offersAdb: boolean;
 }
 
-/** Linux shows each USB device and each interface of it as a folder there. */
+/** Folder in which Linux shows each USB device, and each interface of one, as a folder. */
 const linuxDevices = '/sys/bus/usb/devices';
 
 /** Class, subclass and protocol of adbd's interface (`adb.h`: ADB_CLASS, ADB_SUBCLASS, ADB_PROTOCOL). */
@@ -19,7 +19,10 @@ const adbInterface = 'ff 42 01';
 /** Still image: AOSP's descriptors for MTP and PTP (`MtpDescriptors.cpp`). Cameras have it too. */
 const mediaInterface = '06 01 01';
 
-/** The phones on the USB of this machine. Empty on systems other than Linux, and in a container without its devices. */
+/**
+ * Lists the phones on the USB of this machine. Returns none on systems other than Linux, and in a container without its
+ * USB devices.
+ */
 export async function listUsbPhones(folder = linuxDevices): Promise<UsbPhone[]> {
   const names = await readdir(folder).catch(() => []);
   const interfaces = await Promise.all(
@@ -35,7 +38,7 @@ interface UsbInterface {
   readonly kind: string;
 }
 
-/** Example of `name`: `1-4.2:1.0`, for the interface 0 of the configuration 1 at the port `1-4.2`. */
+/** Reads an interface. Example of `name`: `1-4.2:1.0` is interface 0 of configuration 1 at port `1-4.2`. */
 async function readInterface(folder: string, name: string): Promise<UsbInterface> {
   const [port = ''] = name.split(':', 1);
   const fields = ['bInterfaceClass', 'bInterfaceSubClass', 'bInterfaceProtocol'];

@@ -5,38 +5,40 @@ import type { LinkedPhone } from './link.ts';
 
 export const connectService = '_adb-tls-connect._tcp';
 export const pairingService = '_adb-tls-pairing._tcp';
-/** The port of a phone that was told `adb tcpip`. */
+/** Service of a phone on which `adb tcpip` opened a port. */
 const plainService = '_adb._tcp';
 
-/** A phone that an adb server sees by mDNS. */
+/** Phone that an adb server discovers by mDNS. */
 export interface WirelessService {
-  /** `adb-SERIAL-xxxxxx` of one that can be connected, any of one that waits for its pairing. */
+  /**
+   * Instance name: `adb-SERIAL-xxxxxx` for a phone that can be connected, arbitrary for one that waits for its pairing.
+   */
   readonly name: string;
   readonly type: string;
   /** Address with its port. */
   readonly address: string;
 }
 
-/** Whether adb dials the phone with this name, rather than having it at USB or as an emulator. */
+/** Whether adb dials the phone with this name, rather than having it on USB or as an emulator. */
 export const isNetworkName = (serial: string): boolean => /:\d+$|\._tcp\.?$/.test(serial);
 
-/** Rejects where the server has no mDNS, as adb before release 30. */
+/** Lists the services that the server discovers. Rejects when the server has no mDNS, as adb before release 30. */
 export async function listWirelessServices(client: AdbServerClient): Promise<WirelessService[]> {
   const services = await client.mDns.getServices();
   return services.map(({ name, service, address }) => ({
     name,
-    // Some releases end it with a dot.
+    // Some releases end the type with a dot.
     type: service.replace(/\.$/, ''),
     address,
   }));
 }
 
-/** Address at which to connect a phone on the network; `stranger`: the other phone that announces its address now. */
+/** Address at which to connect a network phone. `stranger` is another phone that announces the address now. */
 export type Whereabouts = { readonly address: string } | { readonly stranger: string };
 
 /**
- * Finds a phone by what it announces, for its address may change with each lease, and may be another phone's by then. Undefined:
- * mDNS tells nothing of it.
+ * Finds a phone by its mDNS announcement, because its address may change with each lease and then belong to another
+ * phone. Undefined when mDNS announces nothing about the phone.
  */
 export async function findWhereabouts(
   client: AdbServerClient,
@@ -53,7 +55,10 @@ export async function findWhereabouts(
   return there !== undefined && isKnown ? { stranger: there.name } : undefined;
 }
 
-/** Finds a phone that announces nothing to know it by: at its address, under the other port that it has after each restart. */
+/**
+ * Finds a phone whose announcement does not identify it: at its address, under the new port that it gets with each
+ * restart.
+ */
 export async function findOtherPort(
   client: AdbServerClient,
   serial: string,
@@ -66,7 +71,9 @@ export async function findOtherPort(
   return (await listConnectable(client)).find(isThere)?.address;
 }
 
-/** Lists phones to connect; none without mDNS: what is not announced is connected by its address alone. */
+/**
+ * Lists phones that can be connected. Returns none without mDNS: an unannounced phone is connected by its address only.
+ */
 async function listConnectable(client: AdbServerClient): Promise<WirelessService[]> {
   const services = await listWirelessServices(client).catch(() => []);
   return services.filter(({ type }) => type === connectService || type === plainService);
@@ -78,23 +85,26 @@ function isOf(service: WirelessService, serial: string, phone: LinkedPhone | und
   return phone?.serial !== undefined && serialIn(service) === phone.serial;
 }
 
-/** The own serial number of the phone that announces a service: AOSP, packages/modules/adb, daemon/mdns.cpp and client/adb_wifi.cpp. */
+/**
+ * Extracts the serial number of the phone that announces a service. Source: AOSP, packages/modules/adb, daemon/mdns.cpp
+ * and client/adb_wifi.cpp.
+ */
 export function serialIn({ name, type }: Pick<WirelessService, 'name' | 'type'>): string | undefined {
   const form = type === plainService ? /^adb-(.+)$/ : /^adb-(.+)-[^-]+$/;
   const serial = form.exec(withoutConflict(name))?.[1];
   return serial !== undefined && isOwnNumber(serial) ? serial : undefined;
 }
 
-/** The name under which ADB lists a phone that it connected by mDNS; undefined for an address. */
+/** Returns the name under which ADB lists a phone that it connected by mDNS; undefined for an address. */
 export const instanceName = (serial: string): string | undefined => {
   const name = /^(.+)\._adb(?:-tls-connect)?\._tcp\.?$/.exec(serial)?.[1];
   return name === undefined ? undefined : withoutConflict(name);
 };
 
-/** Responders number a name that seems to be there already: RFC 6762, section 9. */
+/** Removes the number that a responder appends to a name in conflict (RFC 6762, section 9). */
 const withoutConflict = (name: string): string => name.replace(/ \(\d{1,5}\)$/, '');
 
-/** Has the adb server connect a phone; one that is connected already stays so. */
+/** Makes the adb server connect a phone. A connected phone stays connected. */
 export async function connectTo(client: AdbServerClient, address: string): Promise<void> {
   await client.wireless.connect(address).catch((error: unknown) => {
     if (!(error instanceof AdbServerClient.AlreadyConnectedError)) throw error;

@@ -16,7 +16,7 @@ afterEach(async () => {
   await bed.close();
 });
 
-/** Limits below those of the helper for a tree, so that a test of a null root takes no ten seconds. */
+/** Limits below those of the helper for a tree, so that a test of a null root does not take ten seconds. */
 const timings = { treeMs: 200, inputMs: 300, webPageMs: 400 };
 
 interface Pair {
@@ -144,7 +144,7 @@ describe('a web page without nodes', () => {
   });
 });
 
-/** Tests a driver that bears with everything, as one does that knows none of these faults. */
+/** Tests a driver that tolerates every delay, like one that does not know these faults. */
 describe('without the repairs, the simulated phone', () => {
   const enduring = { treeMs: 60_000, inputMs: 60_000, webPageMs: 60_000 };
 
@@ -176,7 +176,7 @@ describe('without the repairs, the simulated phone', () => {
   });
 });
 
-/** The table of docs/operating.md, "Repairs and states". */
+/** The table of docs/operating.md, "Faults of accessibility". */
 describe.each([
   { source: 'uiautomator2', helper: 'uiautomator2', uiAutomator2: true },
   { source: 'resident', helper: 'resident', uiAutomator2: true },

@@ -1,6 +1,9 @@
 import { untilAborted } from '../time/time-limit.ts';
 
-/** Runs tasks one after the other, in the order they came. A task that is given up leaves the line at once. */
+/**
+ * Queue that runs tasks one at a time, in the order of their arrival. Skips a task whose signal has aborted before its
+ * turn.
+ */
 export interface CallQueue {
   run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
@@ -29,12 +32,17 @@ interface Turn {
   readonly signal: AbortSignal;
 }
 
-/** The calls of a phone: one after the other, and none that changes the screen while a picture of it is being taken. */
+/**
+ * Queue of a phone's calls. Runs one at a time, and none that changes the screen while a picture of it is being taken.
+ */
 export interface PhoneQueue {
   run<T>(task: () => Promise<T>, turn: Turn): Promise<T>;
-  /** Runs work of a picture: before the calls that wait, after the one that the phone works on. */
+  /** Runs work for a picture ahead of the waiting calls, after the call in progress. */
   runAhead<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Calls that change the screen, and come to their turn from here on, wait until it is let go of. Returns how to. */
+  /**
+   * Makes calls that change the screen, and whose turn comes from now on, wait until the hold is released. Returns the
+   * release.
+   */
   holdScreen(): () => void;
 }
 
@@ -45,7 +53,7 @@ export function createPhoneQueue(): PhoneQueue {
   return {
     run: (task, { changes, signal }) =>
       line.run(async () => {
-        // Waits for the holds that are there now: pictures without end would else keep a call waiting without end.
+        // Waits only for the current holds: otherwise an endless series of pictures would block a call forever.
         if (changes) await untilAborted(signal, () => Promise.all([...holds]));
         return await phone.run(task, signal);
       }, signal),

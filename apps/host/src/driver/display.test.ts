@@ -20,7 +20,7 @@ async function startPhone(
   return { fold, phone: await waitForState(bed.watch({ addresses: [fold], helper }), 'SIM1', 'ready') };
 }
 
-/** Sizes in dp stay, as on real foldable phones. */
+/** Unfolds the phone. Sizes in dp stay, as on real foldable phones. */
 function unfold({ android }: SimulatedPhone): void {
   android.resize({ ...android.display, width: 1768, height: 2208 });
 }

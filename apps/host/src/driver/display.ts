@@ -2,15 +2,15 @@ import { DriverError } from './driver-error.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
 
-/** Size in pixels, held upright. */
+/** Size in pixels, in upright orientation. */
 export interface DisplaySize {
   readonly screenWidth: number;
   readonly screenHeight: number;
 }
 
 /**
- * Reads the answer to `wm size`. The override, when set, is what coordinates of input use. Throws `phone_answer_unexpected`
- * without a size: nothing on the screen has a place then.
+ * Parses the output of `wm size`. Prefers the override, in which the coordinates of input are measured. Throws
+ * `phone_answer_unexpected` without a size, because nothing on the screen has a place then.
  */
 export function parseDisplaySize(text: string): DisplaySize {
   const match =
@@ -23,7 +23,7 @@ export function parseDisplaySize(text: string): DisplaySize {
   );
 }
 
-/** Sizes of windows that are remembered for a size of the display. */
+/** Maximum number of window sizes that are remembered for one size of the display. */
 const maxWindowSizes = 100;
 
 /** The main display of a phone, whose size changes when the phone is folded or unfolded, or by `wm size`. */
@@ -31,7 +31,7 @@ export class Display {
   readonly #shell: PhoneShell;
   readonly #onChange: (size: DisplaySize) => void;
   #size: DisplaySize;
-  /** Sizes of windows in front that this size of the display has been confirmed with. */
+  /** Sizes of front windows for which the current size of the display has been confirmed. */
   #windowSizes: Set<string>;
 
   constructor(shell: PhoneShell, size: DisplaySize, onChange: (size: DisplaySize) => void = () => {}) {
@@ -46,8 +46,8 @@ export class Display {
   }
 
   /**
-   * Asks the phone for the size again when the window in front has a size that it did not have before: `wm size` takes a
-   * real phone a third of a second, too long for each reading.
+   * Queries the size again when the front window has a new size. `wm size` takes a real phone a third of a second, too
+   * long for each reading.
    */
   async confirm({ root, rotation }: ParsedTree, signal: AbortSignal): Promise<void> {
     const { left, top, right, bottom } = root.boundsInScreen;
@@ -68,7 +68,7 @@ export class Display {
 const sizeName = (width: number, height: number, rotation: number): string =>
   `${width}x${height} turned by ${rotation}`;
 
-/** Names of the sizes that a window has that fills the display. */
+/** Returns the names of the sizes of a window that fills the display. */
 const fullSizesOf = ({ screenWidth, screenHeight }: DisplaySize): Set<string> =>
   new Set(
     [0, 1, 2, 3].map((rotation) =>

@@ -52,11 +52,11 @@ interface CalledParts {
   readonly deviceInfo: () => DeviceInfo;
   readonly earlier: EarlierValues;
   readonly launcher: AppLauncher;
-  /** The apps that the caller may use. */
+  /** Limits to the apps that the caller may use. */
   readonly limits: readonly TouchLimit[];
   /** Passwords that the caller has typed. */
   readonly passwords: PasswordMemory;
-  /** Called before something is put on the clipboard. */
+  /** Called before a call writes to the clipboard. */
   readonly onCopy: () => void;
 }
 
@@ -84,7 +84,7 @@ const keyHome = 3;
 const keyBack = 4;
 const keyAppSwitch = 187;
 
-/** A finger belongs to the window that it came down on, wherever it goes. */
+/** Returns the start of a gesture: a finger belongs to the window where it came down, wherever it moves. */
 const startOf = ({ fromX, fromY }: { fromX: number; fromY: number }): Point => ({ x: fromX, y: fromY });
 
 /** Implements each call on a phone. */
@@ -192,7 +192,7 @@ async function takeScreenshot(
 ): Promise<ScreenPicture> {
   const explain = explainerOf(shell, undefined);
   const takeFile = async (): Promise<Buffer> => {
-    // Android's own pictures are of the panel that it takes for the first.
+    // Android's own pictures show the panel that Android considers the first.
     if ((await findMainPanel(shell, signal)) === undefined) return await backend.takeScreenshot(signal);
     return await (
       await screencap(shell, signal)
@@ -210,7 +210,10 @@ async function takeScreenshot(
   return encodeScreenshot(await file, params, { hidden, explain });
 }
 
-/** The keyboard is known by its package: Android does not tell the helper what kind a window is of. */
+/**
+ * Reads the windows. Identifies the keyboard by its package, because Android does not report the type of a window to
+ * the helper.
+ */
 async function readWindows(
   shell: PhoneShell,
   screen: MaskedScreen,

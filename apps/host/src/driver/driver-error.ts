@@ -42,7 +42,7 @@ export class DriverError extends Error {
     this.code = code;
   }
 
-  /** The phone has done nothing of the call: it can be tried again without doing it twice. */
+  /** Whether the phone has done nothing of the call, so that a retry does not do it twice. */
   get isUndone(): boolean {
     return this instanceof UndoneCallError || (this.cause instanceof DriverError && this.cause.isUndone);
   }

@@ -374,7 +374,7 @@ describe('the UiAutomator2 driver', () => {
     phone.faults.dropAfterBytes = 1;
     await expect(first.call('screen.screenshot', {})).rejects.toMatchObject({ code: 'phone_gone' });
     phone.faults.dropAfterBytes = undefined;
-    // The call may hear of the cut before the phone's state does.
+    // The call may detect the cut before the phone's state changes.
     await waitForPhone(watch, (other) => other.state.state === 'ready' && other.driver() !== first);
     await expect(ready.driver().call('screen.screenshot', {})).resolves.toMatchObject({
       mimeType: 'image/jpeg',

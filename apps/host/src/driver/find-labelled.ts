@@ -1,7 +1,9 @@
 import { bestRanked, createTextRank, type TextRank, textRanks } from '@phalanx/automation/text-rank';
 import type { DialogButton, DialogButtons } from '@phalanx/protocol';
 
-/** The choice of a dialog with this label, as people see it; never by a part of it: `Allow` is not `Don't allow`. */
+/**
+ * Finds the button of a dialog with this visible label. Never matches a part of a label: `Allow` is not `Don't allow`.
+ */
 export function findLabelled(dialog: DialogButtons, label: string): DialogButton | undefined {
   const rankOf = createTextRank(label);
   const wholeRank = ({ label: text }: DialogButton): TextRank | undefined => {

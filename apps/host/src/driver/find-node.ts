@@ -1,6 +1,6 @@
 import type { UiNode } from '@phalanx/protocol';
 
-/** The first node, in the order of the tree, that fits. */
+/** Finds the first matching node in tree order. */
 export function findNode(node: UiNode, fits: (node: UiNode) => boolean): UiNode | undefined {
   if (fits(node)) return node;
   for (const child of node.children) {

@@ -5,12 +5,15 @@ import type { Touches } from './typed-password.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 const keyBack = 4;
-/** Maximum delay of a keyboard after the input that calls for it: its app starts, and the page comes before. */
+/**
+ * Maximum delay in ms of a keyboard after the input that requests it: the page appears and the keyboard's app starts
+ * first.
+ */
 const comesWithinMs = 1000;
 const goesWithinMs = 2000;
 const lookMs = 100;
 
-/** The phone's word on its keyboard, and on the window with the focus, which a keyboard never has. */
+/** State of the keyboard, and the window with the focus, which a keyboard never has, as the phone reports them. */
 interface KeyboardLook {
   readonly isShown: boolean;
   readonly focus: string;
@@ -23,8 +26,9 @@ interface KeyboardParts {
 }
 
 /**
- * Closes the keyboard by the key BACK, and looks whether it is gone. Presses nothing while no keyboard has a window: BACK would leave the
- * page. Right after a touch it waits for the keyboard that the touch may have called for, which may come a second time.
+ * Closes the keyboard with the key BACK, and checks that it is closed. Presses nothing while no keyboard has a window,
+ * because BACK would leave the page. Right after a touch, waits for the keyboard that the touch may have requested,
+ * which may appear a second time.
  */
 export async function hideKeyboard(parts: KeyboardParts, signal: AbortSignal): Promise<void> {
   const calledUntil = parts.touches.endedAt + comesWithinMs;
@@ -65,8 +69,9 @@ const command = [
 ].join('; ');
 
 /**
- * The window is asked (WindowState.dump of Android 7 to 16), because `mInputShown` is true of keyboards without one, and on some phones for
- * ever (appium/appium-adb#52, #56); it counts where the phone tells of no window.
+ * Reads whether the keyboard is shown from its window (WindowState.dump of Android 7 to 16), because `mInputShown`
+ * stays true for keyboards without a window, on some phones permanently (appium/appium-adb#52, #56). Uses `mInputShown`
+ * when the phone reports no window.
  */
 async function readKeyboard(shell: PhoneShell, signal: AbortSignal): Promise<KeyboardLook> {
   const { stdout } = await shell.run(command, signal);
@@ -83,7 +88,10 @@ function saysShown(told: string): boolean {
   throw new DriverError('phone_answer_unexpected', 'The phone does not say whether a keyboard is shown.');
 }
 
-/** Its type is Android's to give (2011 up to Android 7): apps write titles. */
+/**
+ * Whether a window is a shown keyboard. Checks the type, which Android sets (2011 up to Android 7), because apps choose
+ * titles.
+ */
 function isShownKeyboard(window: string): boolean {
   return (
     /\bty=(?:INPUT_METHOD|2011)(?!\w)/.test(window) &&

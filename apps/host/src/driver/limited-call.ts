@@ -14,31 +14,31 @@ interface OneCall {
   readonly over?: AbortSignal | undefined;
 }
 
-/** The phone that is called, and how its caller is told of it. */
+/** Phone that executes a call, with what its caller needs to know of it. */
 export interface DrivenPhone {
   readonly serial: string;
   readonly shell: PhoneShell;
   readonly deviceInfo: () => DeviceInfo;
   readonly timings: Pick<HostTimings, 'callTimeoutMs'>;
-  /** Aborted when the phone or its helper is gone. */
+  /** Aborts when the phone or its helper is lost. */
   readonly lost: AbortSignal;
   readonly onAnswer?: (() => void) | undefined;
 }
 
-// An adb server tells that a phone has left about 100 ms after the phone's sockets broke.
+// An adb server reports that a phone has left about 100 ms after the phone's sockets broke.
 const goneGraceMs = 300;
 
-/** A phone may look at an APK, and compile it, for minutes. */
+/** Time in ms for an installation: a phone may verify and compile an APK for minutes. */
 const installMs = 180_000;
 
-/** The time that a call takes by itself, on a phone that answers at once. */
+/** Returns the time in ms that a call itself takes, on a phone that answers at once. */
 function ownTimeOf({ name, params }: OneCall): number {
   if (name === 'app.install') return installMs;
   if ('durationMs' in params && typeof params.durationMs === 'number') return params.durationMs;
   return 'timeoutMs' in params && typeof params.timeoutMs === 'number' ? params.timeoutMs : 0;
 }
 
-/** Does the work of a call within its time, and rejects with what its caller is to be told: a DriverError. */
+/** Runs a call within its time limit. Rejects only with a DriverError for its caller. */
 export async function limited<T>(
   phone: DrivenPhone,
   call: OneCall,
@@ -61,7 +61,7 @@ export async function limited<T>(
   }
 }
 
-/** The error that a caller is told of a failed call. */
+/** Returns the error of a failed call for its caller. */
 async function explainFailure(error: unknown, call: OneCall, phone: DrivenPhone): Promise<DriverError> {
   const { signal, over } = call;
   const { gone } = phone.shell.connection;

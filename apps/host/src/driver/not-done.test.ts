@@ -1,4 +1,4 @@
-/** Calls that look at what they did: phones that do nothing, and say nothing of it. */
+/** Calls that check their own effect, on phones that do nothing and report nothing. */
 import type { SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
@@ -30,7 +30,7 @@ describe.each(['uiautomator2', 'resident', 'dump'] as const)('by %s, a call that
     phone.faults.clear();
     await driver.call('app.stop', app);
     expect(phone.android.currentPackage).toBe(launcher);
-    // Neither one that does not run, nor one that Android starts again at once.
+    // Neither an app that does not run, nor one that Android restarts at once.
     await driver.call('app.stop', app);
     await driver.call('app.stop', { packageName: launcher });
   });

@@ -13,8 +13,8 @@ interface ShadeParts {
 }
 
 /**
- * Opens the notification shade, and looks whether it has the focus. Throws `not_done` where it does not come: Android says nothing where
- * whoever manages the phone keeps it closed.
+ * Opens the notification shade, and checks that it has the focus. Throws `not_done` when it does not open: Android
+ * reports nothing when the phone's administrator keeps it closed.
  */
 export async function openNotifications({ shell, backend }: ShadeParts, signal: AbortSignal): Promise<void> {
   await backend.openNotifications(signal);

@@ -85,7 +85,7 @@ it('takes the panel that is the main display at that moment', async () => {
   const size = async (): Promise<number> =>
     (await driver.call('screen.screenshot', { maxWidth: 100 })).originalWidth;
   expect(await size()).toBe(1080);
-  // A foldable without its cover has one panel again; the number of panels is asked once.
+  // A foldable without its cover has one panel again; the number of panels is queried once.
   phone.android.otherDisplays = [];
   expect(await size()).toBe(1080);
 });
@@ -102,7 +102,7 @@ it('has no picture while it does not tell which of its panels is the main displa
   await expect(size()).rejects.toMatchObject(unclear);
   phone.faults.missingServices = [];
   expect(await size()).toBe(1080);
-  // The name of a virtual display is what an app gives it.
+  // An app chooses the name of its virtual display.
   const named = `', displayId=0, uniqueId='local:4619827551948147201', name='`;
   const virtual: OtherDisplay = { ...cluster([], false), id: 7, physicalId: undefined, name: named };
   phone.android.otherDisplays = [cluster([], true), virtual];

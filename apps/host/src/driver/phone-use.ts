@@ -6,30 +6,30 @@ interface UseOptions {
 }
 
 /**
- * The use of a phone by one run, or by one user by hand. What is remembered for its next call is a part of it, so that nobody
- * else can meet it.
+ * Use of a phone by one run, or by one user by hand. Owns what is remembered for its next call, so that no other use
+ * can access it.
  */
 export class PhoneUse {
-  /** Aborted when it has ended: its calls that wait are not done any more. */
+  /** Aborts when the use has ended; its waiting calls are then cancelled. */
   readonly over: AbortSignal;
-  /** The user, as `HostTouch.by` says it; undefined: not known. */
+  /** User, as in `HostTouch.by`; undefined when unknown. */
   readonly by: string | undefined;
   readonly #password = new TypedPassword();
   readonly #onCopy: ((use: PhoneUse) => void) | undefined;
 
-  /** `onCopy`: called before it puts something on the clipboard. */
+  /** Creates a use. `onCopy` is called before the use writes to the clipboard. */
   constructor(over: AbortSignal, { by, onCopy }: UseOptions = {}) {
     this.over = over;
     this.by = by;
     this.#onCopy = onCopy;
   }
 
-  /** Notes a copy; call it before something is put on the clipboard for this use. */
+  /** Notes a copy; call it before writing to the clipboard for this use. */
   copies(): void {
     this.#onCopy?.(this);
   }
 
-  /** Remembers for `keptMs`, while `touches` counts nothing else. */
+  /** Returns the memory of a password, which lasts for `keptMs` while `touches` counts no other call. */
   passwordMemory(touches: Touches, keptMs: number): PasswordMemory {
     return this.#password.memory(touches, keptMs);
   }

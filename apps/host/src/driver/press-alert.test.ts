@@ -20,7 +20,7 @@ const app = { packageName: 'dev.phalanx.sample.form', label: 'Form' };
 const other = { packageName: 'com.android.settings', label: 'Settings' };
 
 const message = { title: 'Delete it?', message: 'It is gone then.' };
-/** The answer is on the page behind the dialog. */
+/** App with its answer on the page behind the dialog. */
 const composeApp = defineApp({
   packageName: 'dev.phalanx.compose',
   label: 'Compose',
@@ -36,7 +36,7 @@ const composeApp = defineApp({
   },
 });
 
-/** Its dialog is at the top, where notifications come. */
+/** Number of answers in the app whose dialog is at the top, where notifications appear. */
 let topAnswers = 0;
 const topApp = defineApp({
   packageName: 'dev.phalanx.top',
@@ -66,7 +66,7 @@ const showSystem =
 interface Case {
   readonly name: string;
   readonly show: Shown;
-  /** Labels. */
+  /** Label of the button that accepts. */
   readonly accept: string;
   readonly dismiss: string;
 }

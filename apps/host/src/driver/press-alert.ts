@@ -23,9 +23,9 @@ interface AlertParts {
 }
 
 /**
- * Presses a button of the dialog in front, the same for all ways to read the screen: the UiAutomator2 server's own calls know two kinds of
- * dialogs. Gives the label of what was pressed, `BACK` where a dialog has nothing that dismisses it but that key. Throws `covered` where
- * another window lies over the button.
+ * Presses a button of the dialog in front, in the same way for each source of the screen, because the UiAutomator2
+ * server's own calls know only two kinds of dialogs. Returns the label of the pressed button, or `BACK` when only that
+ * key dismisses the dialog. Throws `covered` when another window covers the button.
  */
 export async function pressAlert(
   { screen, backend, finder }: AlertParts,
@@ -46,7 +46,7 @@ export async function pressAlert(
   return chosen.label;
 }
 
-/** Some dialogs of Android, such as of a password to be saved, have a window that gets no focus. */
+/** Finds the dialog. Some dialogs of Android, such as for saving a password, have a window that gets no focus. */
 async function findDialog(
   screen: AlertParts['screen'],
   source: UiBackend['source'],
@@ -58,7 +58,7 @@ async function findDialog(
   return windows.map(findSystemDialogButtons).find((found) => found !== undefined);
 }
 
-/** Undefined: nothing but the key BACK dismisses it. */
+/** Chooses the button; undefined when only the key BACK dismisses the dialog. */
 function chooseButton(
   dialog: DialogButtons,
   { answer, button }: AgentCallParams<'alert.press'>,

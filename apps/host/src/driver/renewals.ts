@@ -1,10 +1,13 @@
 import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { UndoneCallError } from './driver-error.ts';
 
-/** The helper is started anew because its connection to Android's accessibility has worn out. It counts as no failure of the helper. */
+/**
+ * Restart of the helper because its connection to Android's accessibility has worn out. Does not count as a failure of
+ * the helper.
+ */
 export class HelperRenewal extends UndoneCallError {}
 
-/** Findings about a phone's accessibility, kept beyond the life of one helper. */
+/** Findings about a phone's accessibility that outlive a helper. */
 export class Renewals {
   readonly timings: HostTimings;
   #last: { readonly at: number; readonly why: string } | undefined;
@@ -14,14 +17,14 @@ export class Renewals {
     this.timings = timings;
   }
 
-  /** Undefined when the last one is too recent. `why`: a sentence. */
+  /** Begins a renewal; undefined when the last one is too recent. `why` is a sentence. */
   begin(why: string): HelperRenewal | undefined {
     if (this.remark !== undefined) return undefined;
     this.#last = { at: performance.now(), why };
     return new HelperRenewal('ui_helper_failed', `${why} The UI helper connects anew.`);
   }
 
-  /** Reason why the helper was renewed, for as long as it may not be renewed again. */
+  /** Reason for the last renewal, for as long as the next one has to wait. */
   get remark(): string | undefined {
     if (this.#last === undefined || performance.now() - this.#last.at > this.timings.renewalMs)
       return undefined;
@@ -33,7 +36,7 @@ export class Renewals {
     return performance.now() < this.#slowUntil ? slowTreeMs : treeMs;
   }
 
-  /** A tree came after its limit. */
+  /** Notes that a tree arrived after its time limit. */
   noteSlowTree(): void {
     this.#slowUntil = performance.now() + this.timings.renewalMs;
   }

@@ -2,8 +2,9 @@ import { DriverError } from './driver-error.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 
 /**
- * Turns the screen by quarters from upright, and keeps it there: with the sensor on, the phone would turn back by itself. The setting is read
- * back; an app that has one orientation alone stays as it is. Throws `not_done` where the phone does not take it.
+ * Rotates the screen by quarter turns from upright, and keeps it there: with the sensor on, the phone would rotate back
+ * by itself. Reads the setting back. An app with a single orientation stays as it is. Throws `not_done` when the phone
+ * does not keep the setting.
  */
 export async function rotate(shell: PhoneShell, quarterTurns: number, signal: AbortSignal): Promise<void> {
   const { stdout, stderr } = await shell.run(

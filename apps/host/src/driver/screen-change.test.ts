@@ -26,7 +26,7 @@ interface Pair {
   readonly readings: () => number;
 }
 
-/** The phone looks at its own screen after half a second. */
+/** Timings with which the phone polls its own screen after half a second. */
 const hurried = { firstLookMs: 50, maxLookMs: 200 };
 
 async function start(
@@ -84,7 +84,7 @@ describe('waiting for another screen by the resident helper', () => {
     expect(pair.readings() - before).toBeLessThan(6);
   });
 
-  /** Starts a wait, and goes on when the phone looks by itself. */
+  /** Starts a wait, and continues when the phone polls by itself. */
   async function waitLong(pair: Pair, signal?: AbortSignal): Promise<{ outcome: Promise<Outcome> }> {
     const since = await pair.read();
     const before = pair.readings();
@@ -124,7 +124,7 @@ describe('waiting for another screen by the resident helper', () => {
     const { outcome } = await waitLong(pair, caller.signal);
     caller.abort(new Error('enough'));
     await expect(outcome).rejects.toMatchObject({ code: 'call_cancelled' });
-    // The helper gives UiAutomation back ten seconds after it has used it.
+    // The helper releases UiAutomation ten seconds after its last use.
     const dump = { command: 'uiautomator dump /sdcard/a.xml', timeoutMs: 5000 };
     await expect
       .poll(async () => (await pair.driver().call('phone.shell', dump)).stderr, { timeout: 13_000 })

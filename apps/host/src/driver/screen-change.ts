@@ -10,18 +10,18 @@ const maxReadings = 8;
 
 interface Reading {
   readonly told: ToldScreen;
-  /** Number of changes that had been told before it. */
+  /** Number of changes that had been reported before the reading. */
   readonly changes: number;
-  /** Start of the reading, on the clock of `performance`. */
+  /** Start of the reading in ms, on the clock of `performance`. */
   readonly beganAt: number;
 }
 
-/** Screens that a phone has shown lately, and whether it still shows them. */
+/** Screens that a phone has shown recently, and whether it still shows them. */
 export class ScreenChange {
   readonly #backend: Pick<UiBackend, 'changes' | 'readSource'>;
   readonly #queue: Pick<PhoneQueue, 'run'>;
   readonly #timings: ChangeTimings;
-  /** Readings by the time that callers were told. */
+  /** Readings by the time that was returned to callers. */
   readonly #readings = new Map<number, Reading>();
   #lastTime = 0;
 
@@ -35,7 +35,7 @@ export class ScreenChange {
     this.#timings = timings;
   }
 
-  /** Begins a reading. The result gives the time that names it, once it is there; no two have the same. */
+  /** Begins a reading. The result returns the unique time that names the reading, once it is complete. */
   begin(): (told: ToldScreen) => number {
     const [changes, beganAt] = [this.#backend.changes?.count ?? 0, performance.now()];
     return (told) => {
@@ -51,7 +51,7 @@ export class ScreenChange {
     if (this.#readings.size > maxReadings && oldest !== undefined) this.#readings.delete(oldest);
   }
 
-  /** Holds up no other call. Rejects as a reading does. */
+  /** Waits for a change without blocking other calls. Rejects like a reading. */
   async wait(
     { capturedAt, ...limits }: AgentCallParams<'screen.change'>,
     signal: AbortSignal,
@@ -61,14 +61,14 @@ export class ScreenChange {
     if (changes === undefined) return 'untold';
     const before = this.#readings.get(capturedAt);
     if (before === undefined) {
-      // Read by an earlier helper, or long ago. The caller looks at once, but no more often than it has to.
+      // The reading is from an earlier helper, or old. The caller reads at once, but no more often than necessary.
       await pause(Math.min(limits.restMs, limits.timeoutMs), signal);
       return 'changed';
     }
     const endsAt = performance.now() + limits.timeoutMs;
     let restsUntil = before.beganAt + limits.restMs;
     let count = before.changes;
-    // Looks at once after a new watch: the phone does not tell changes from before it.
+    // Reads at once after a new watch: the phone does not report earlier changes.
     let lookMs = (await changes.watch(signal)) ? 0 : firstLookMs;
     let seen = before.told;
     using looks = new PhoneLooks(changes, ownLookMs);
@@ -94,7 +94,7 @@ export class ScreenChange {
   }
 }
 
-/** The looks of a phone at its own screen during one wait, in place of the host's readings. */
+/** Polling of the screen by the phone itself during one wait, in place of the host's readings. */
 class PhoneLooks {
   readonly #changes: ChangeNotifier;
   readonly #ownLookMs: number;
@@ -106,13 +106,13 @@ class PhoneLooks {
     this.#ownLookMs = ownLookMs;
   }
 
-  /** Begins the looks; call it before a reading. */
+  /** Begins the polling; call it before a reading. */
   begin(): void {
     this.#end ??= this.#changes.look();
     this.#endsAt = performance.now() + this.#ownLookMs;
   }
 
-  /** Whether nobody has read another screen since, and the phone would tell of one. */
+  /** Whether no other screen has been read since, and the phone would report one. */
   suffice(seen: ToldScreen): boolean {
     return this.#end !== undefined && performance.now() < this.#endsAt && this.#changes.lookedAt === seen;
   }

@@ -2,15 +2,15 @@ import { DriverError } from './driver-error.ts';
 
 /** A password field that has the focus. */
 export interface PasswordField {
-  /** Tells it from other fields: its app and its ID in it. */
+  /** Identity of the field: its app, and its ID in the app. */
   readonly id: string;
-  /** Dots; empty where only the hint is shown. */
+  /** Dots; empty when only the hint is shown. */
   readonly shown: string;
 }
 
-/** Brings to mind what a password field holds, of which only dots are shown. */
+/** Memory of what a password field holds, of which the phone shows only dots. */
 export interface PasswordMemory {
-  /** Throws DriverError when the field holds what is not remembered. */
+  /** Returns the text in a field. Throws DriverError when it is not remembered. */
   textIn(field: PasswordField): string;
   remember(field: PasswordField, text: string): void;
 }
@@ -18,7 +18,7 @@ export interface PasswordMemory {
 /** Counts the calls of one driver that may have changed the screen or the focus. */
 export class Touches {
   count = 0;
-  /** Time at which the last one ended, on the clock of `performance.now()`. */
+  /** Time in ms at which the last one ended, on the clock of `performance.now()`. */
   endedAt = -Infinity;
 }
 
@@ -30,7 +30,7 @@ interface Typed {
   readonly at: number;
 }
 
-/** The text typed last into a password field. It is of use to the very next call alone that touches the phone. */
+/** Text that was last typed into a password field. It serves only the very next call that touches the phone. */
 export class TypedPassword {
   #last: Typed | undefined;
 
@@ -61,7 +61,7 @@ export class TypedPassword {
   }
 }
 
-/** Memory of callers that have none. */
+/** Memory for callers without one. */
 export const noPasswordMemory: PasswordMemory = {
   textIn({ shown }) {
     if (shown === '') return '';
@@ -70,7 +70,7 @@ export const noPasswordMemory: PasswordMemory = {
   remember() {},
 };
 
-/** Says the same of every text, or it would tell how long one is. */
+/** Returns the same message for every text, because another one would reveal how long the text is. */
 const unknownText = (): DriverError =>
   new DriverError(
     'text_not_typable',

@@ -160,7 +160,7 @@ describe('the driver on phones that are unusual', () => {
       { id: 10, name: 'Work profile', isRunning: true },
     ]);
     const names = (await driver.call('app.list', { user: 10 })).map((app) => app.packageName);
-    // Android's own are there for each user.
+    // Android's own packages exist for each user.
     expect(names).toEqual(expect.arrayContaining(['com.example.work', form]));
     expect(names).not.toContain('dev.phalanx.sample.settings');
     const { stack, packages } = phone.android;

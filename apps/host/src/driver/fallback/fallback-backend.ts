@@ -16,7 +16,7 @@ import { listVisibleWindows } from './visible-windows.ts';
 // Gap between Android's limits for a double tap, 40 ms and 300 ms.
 const doubleTapGapSeconds = 0.12;
 
-/** Android's own commands: slow, and ASCII only, but there on every phone. */
+/** Creates a backend of Android's own commands, which are slow and limited to ASCII, but available on every phone. */
 export function createFallbackBackend(shell: PhoneShell): UiBackend {
   const input = (commandLine: string, signal: AbortSignal): Promise<void> =>
     runInput(shell, commandLine, signal);
@@ -28,7 +28,7 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
     readTouchWindows: (signal) => listVisibleWindows(shell, signal),
     takeScreenshot: async (signal) => (await screencap(shell, signal)).file,
     tap: ({ x, y }, signal) => input(`input tap ${x} ${y}`, signal),
-    // Both processes start at nearly the same time: one after the other, the second tap would come too late.
+    // Starts both processes at nearly the same time: in sequence, the second tap would come too late.
     doubleTap: ({ x, y }, signal) =>
       input(`input tap ${x} ${y} & sleep ${doubleTapGapSeconds}; input tap ${x} ${y}`, signal),
     longPress: ({ x, y, durationMs }, signal) =>
@@ -62,13 +62,14 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
         throw new DriverError('phone_answer_unexpected', "The phone's shell does not answer.");
     },
     probeScreen: async () => {},
-    // Android has no command that holds the screen awake: the key counts as use, and is pressed again before the time is over.
+    // Android has no command that keeps the screen awake. The key counts as use, and is pressed again before the time
+    // is over.
     keepAwake: (forMs, signal) => (forMs > 0 ? input('input keyevent 224', signal) : Promise.resolve()),
     close() {},
   };
 }
 
-/** None of Android's own commands reaches it. */
+/** Refuses access to the clipboard, which none of Android's own commands reaches. */
 function refuseClipboard(): never {
   throw new DriverError(
     'clipboard_refused',
@@ -76,7 +77,7 @@ function refuseClipboard(): never {
   );
 }
 
-/** The field with the focus. */
+/** Reads the field with the focus. */
 async function readFocusedField(shell: PhoneShell, signal: AbortSignal): Promise<FieldLook> {
   const { root } = await dumpTree(shell, signal);
   const field = findNode(root, (node) => node.focused && isTextField(node));
@@ -92,7 +93,7 @@ async function dumpTree(shell: PhoneShell, signal: AbortSignal): Promise<ParsedT
   return parseTree(await dumpSource(shell, signal));
 }
 
-/** Reads the tree's XML by `uiautomator dump`: about two seconds, more when the screen moves. */
+/** Reads the tree's XML with `uiautomator dump`, which takes about two seconds, more when the screen moves. */
 async function dumpSource(shell: PhoneShell, signal: AbortSignal): Promise<string> {
   const failures: string[] = [];
   while (failures.length < attempts) {
@@ -109,7 +110,10 @@ async function dumpSource(shell: PhoneShell, signal: AbortSignal): Promise<strin
   );
 }
 
-/** The command exits with 0 after a failure and leaves an older file in place: only a fresh file name tells. */
+/**
+ * Attempts one dump, with a fresh file name: the command exits with 0 after a failure and leaves an older file in
+ * place.
+ */
 async function attemptDump(
   shell: PhoneShell,
   signal: AbortSignal,
@@ -127,7 +131,7 @@ async function attemptDump(
   }
 }
 
-/** Some vendors' builds print lines around the document. */
+/** Cuts the document out of the output, because some vendors' builds print lines around it. */
 function cutXml(text: string): string | undefined {
   const start = text.indexOf('<?xml');
   const endTag = '</hierarchy>';

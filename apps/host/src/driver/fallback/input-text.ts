@@ -6,10 +6,10 @@ const keyTab = 61;
 const keyMoveEnd = 123;
 const keyDelete = 67;
 
-// One `input` process takes many keys; a longer line would reach the limit of an ADB service name on old phones.
+// One `input` process accepts many keys. A longer line would exceed the limit of an ADB service name on old phones.
 const keysPerCommand = 60;
 
-/** Runs Android's `input`; each call starts a process on the phone, some 100 to 300 ms. */
+/** Runs Android's `input`. Each call starts a process on the phone, which takes some 100 to 300 ms. */
 export async function runInput(shell: PhoneShell, commandLine: string, signal: AbortSignal): Promise<void> {
   const { stdout, stderr, exitCode } = await shell.run(commandLine, signal);
   const said = `${stderr} ${stdout}`.replace(/\s+/g, ' ').trim();
@@ -23,7 +23,7 @@ export async function runInput(shell: PhoneShell, commandLine: string, signal: A
   );
 }
 
-/** Whether key events can type it, without keys such as Enter, with which an app does what it likes. */
+/** Whether key events can type a text, without keys such as Enter, on which apps act as they like. */
 export const isTypableByKeys = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
 /** Types into the field with the focus by Android's own key events. */
@@ -46,8 +46,8 @@ export async function deleteByKeys(
 }
 
 /**
- * The command lines that type a text by `input text`, which knows only the keys of a US keyboard, turns `%s`
- * into a space and can't type a literal `%s` at all: such a text is cut between its two characters.
+ * Returns the command lines that type a text with `input text`. The command knows only the keys of a US keyboard, turns
+ * `%s` into a space and can't type a literal `%s`, so such a text is split between the two characters.
  */
 export function inputTextCommands(text: string): string[] {
   const unknown = /[^\x20-\x7e\n\r\t]/u.exec(text)?.[0];

@@ -3,18 +3,18 @@ import { findMainPanel } from '../pictures/main-panel.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Warnings before the picture are shorter. */
+/** Maximum length in bytes of the warnings before the picture. */
 const maxWarningBytes = 16 * 1024;
 
-/** A picture that the phone has taken; its file may be still on the way. */
+/** Picture that the phone has taken; its file may still be in transfer. */
 export interface Shot {
   readonly file: Promise<Buffer>;
 }
 
 /**
- * The screen as a PNG file, by Android's own command, in one trip. Resolves as soon as the picture is taken: `screencap`
- * copies the pixels before it writes the first byte of the file, and encodes while it writes. Of several panels it takes any,
- * with a warning before the picture, unless it is told which one.
+ * Takes the screen as a PNG file with Android's own command, in one round trip. Resolves as soon as the picture is
+ * taken: `screencap` copies the pixels before it writes the first byte of the file, and encodes while it writes. With
+ * several panels and none specified, it captures any of them and prints a warning before the picture.
  */
 export async function screencap(shell: PhoneShell, signal: AbortSignal): Promise<Shot> {
   const panel = await findMainPanel(shell, signal);

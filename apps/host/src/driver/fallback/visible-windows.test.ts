@@ -4,7 +4,7 @@ import { readVisibleWindows } from './visible-windows.ts';
 const head = 'WINDOW MANAGER WINDOWS (dumpsys window windows)\n';
 const everywhere = { left: -1_000_000, top: -1_000_000, right: 1_000_000, bottom: 1_000_000 };
 
-/** Android 13, as `WindowState.dump` prints it. */
+/** Keyboard window of Android 13, as `WindowState.dump` prints it. */
 const keyboard = `  Window #0 Window{d035f22 u0 InputMethod}:
     mDisplayId=0 rootTaskId=1 mSession=Session{38d43d5 4903:u0a10192} mClient=android.os.BinderProxy@2b264ed
     mOwnerUid=10192 showForAllUsers=false package=com.example.keys appop=NONE

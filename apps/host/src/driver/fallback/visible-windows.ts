@@ -3,13 +3,14 @@ import type { PhoneShell } from '../shell/phone-shell.ts';
 import type { TouchWindow } from '../touch/touch-look.ts';
 
 /**
- * Lines of WindowManagerService.dumpWindows and WindowState.dump (frameworks/base/services/core/java/com/android/server/wm). `visible`
- * leaves out what is not shown, and lists from the front to the back.
+ * Command for lines of WindowManagerService.dumpWindows and WindowState.dump
+ * (frameworks/base/services/core/java/com/android/server/wm). `visible` omits windows that are not shown, and lists
+ * from front to back.
  */
 const command =
   "dumpsys window visible | grep -E 'WINDOW MANAGER WINDOWS|^ *Window #|mDisplayId=|package=| ty=| fl=|touchable region=|rame='";
 
-/** The windows that take touches, the front one first. Undefined when the phone's answer is none that Android gives. */
+/** Lists the windows that accept touches, front to back. Undefined for an answer that Android never gives. */
 export async function listVisibleWindows(
   shell: PhoneShell,
   signal: AbortSignal,
@@ -20,9 +21,9 @@ export async function listVisibleWindows(
 export function readVisibleWindows(printed: string): TouchWindow[] | undefined {
   if (!printed.includes('WINDOW MANAGER WINDOWS')) return undefined;
   const blocks = printed.split(/^ *Window #(?=\d)/m).slice(1);
-  // The title of a window may hold line ends, and so the head of a window that is none: the numbers of the others tell of it.
+  // A window title may contain line ends, and so a forged window heading. The numbers of the other windows reveal it.
   if (!blocks.every((block, index) => block.startsWith(`${index} `))) return undefined;
-  // Android's own lines come after the title.
+  // Android's own lines follow the title.
   return blocks.flatMap((block) => windowOf(block.slice(Math.max(0, block.lastIndexOf('mDisplayId=')))));
 }
 
@@ -39,10 +40,10 @@ function windowOf(block: string): TouchWindow[] {
   ];
 }
 
-/** Type of keyboards: its name since Android 9; its number before. */
+/** Window type of keyboards: its name since Android 9, its number before. */
 const inputMethodTypes: ReadonlySet<string> = new Set(['INPUT_METHOD', '2011']);
 
-/** Flags of WindowManager.LayoutParams: by their names since Android 9; before as one number in hexadecimal. */
+/** Flags of WindowManager.LayoutParams: their names since Android 9, one hexadecimal number before. */
 const flags = { NOT_FOCUSABLE: 0x8, NOT_TOUCHABLE: 0x10, NOT_TOUCH_MODAL: 0x20 } as const;
 
 function flagsOf(told: string): (name: keyof typeof flags) => boolean {
@@ -54,7 +55,10 @@ function flagsOf(told: string): (name: keyof typeof flags) => boolean {
 
 const everywhere: Bounds = { left: -1_000_000, top: -1_000_000, right: 1_000_000, bottom: 1_000_000 };
 
-/** A dialog takes the touches beside it as well; a region is told where the window has given one. */
+/**
+ * Returns the areas that accept touches. A dialog takes the touches beside it as well. Android prints a region when the
+ * window has set one.
+ */
 function areasOf(block: string, isModal: boolean): Bounds[] {
   const region = [...block.matchAll(/touchable region=SkRegion\(((?:\([-\d,]{7,60}\)){0,100})\)/g)].at(
     -1,

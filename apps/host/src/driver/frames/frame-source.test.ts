@@ -32,7 +32,7 @@ it('keeps nothing of streams that have ended', async () => {
     ...shell,
     open: (_, closed) => {
       [signal, opened] = [closed, opened + 1];
-      // A service that ends at once.
+      // Opens a service that ends at once.
       return shell.open('exec:true', closed);
     },
   };

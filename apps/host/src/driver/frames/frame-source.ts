@@ -4,16 +4,25 @@ import { pause } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { toSocketDuplex } from '../uiautomator2/socket-duplex.ts';
 
-/** The UiAutomator2 server sends its pictures here. */
+/** Port on the phone from which the UiAutomator2 server sends its pictures. */
 const port = 7810;
-/** The phone takes pictures for as long as somebody listens, which costs it power. */
+/**
+ * Idle time in ms before the stream is closed. The phone takes pictures, which costs power, for as long as a client
+ * listens.
+ */
 const idleMs = 10_000;
 
-/** Small JPEG pictures of the screen that the phone itself makes, one after the other, for as long as they are wanted. */
+/**
+ * Source of small JPEG pictures of the screen that the phone itself makes, one after the other, for as long as they are
+ * requested.
+ */
 export interface FrameSource {
   /** Whether frames are coming: the first one takes half a second. */
   readonly isFlowing: boolean;
-  /** The next frame; asks the phone for frames when none flow. Rejects when the signal aborts or the stream can't be had. */
+  /**
+   * Returns the next frame, and starts the stream when no frames flow. Rejects when the signal aborts or the stream is
+   * unavailable.
+   */
   next(signal: AbortSignal): Promise<Buffer>;
   close(): void;
 }
@@ -76,12 +85,15 @@ export function createFrameSource(shell: PhoneShell): FrameSource {
   };
 }
 
-// Limit above any frame of a phone; a length of nonsense must not fill the memory.
+// Limit in bytes above any frame of a phone. A nonsensical length must not exhaust the memory.
 const maxFrameBytes = 16 * 1024 * 1024;
 const maxHeadBytes = 64 * 1024;
 const lengthForm = /content-length: *(\d+)\r\n\r\n/i;
 
-/** The JPEG files of a multipart stream, as the UiAutomator2 server sends them. Ends when the stream breaks or is no such stream. */
+/**
+ * Yields the JPEG files of a multipart stream from the UiAutomator2 server. Ends when the stream breaks or has another
+ * form.
+ */
 export async function* readMjpeg(stream: Duplex): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let gathered = 0;

@@ -1,16 +1,16 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 
-/** All that can be seen on a phone, of whatever window. */
+/** Everything that can be seen on a phone, in any window. */
 export interface WindowsReading {
-  /** Places of nodes that must not be seen. */
+  /** Bounds of nodes that must not be seen. */
   readonly hidden: readonly Bounds[];
-  /** Whether some window can be seen whose tree can't be read. */
+  /** Whether a window can be seen whose tree can't be read. */
   readonly hasUnread: boolean;
-  /** Tells two readings apart, by their windows and what is hidden in them. */
+  /** Digest of the windows and of what is hidden in them, to compare two readings. */
   readonly digest: string;
 }
 
-/** `visibleApps`: a package for each window of an app that can be seen; undefined when nobody knows. */
+/** Combines the windows. `visibleApps` has a package for each app window that can be seen; undefined when unknown. */
 export function readingOfWindows(
   roots: readonly UiNode[],
   masked: readonly Bounds[],
@@ -33,7 +33,7 @@ function hasUnread(roots: readonly UiNode[], visibleApps: readonly string[]): bo
   );
 }
 
-/** Finds the parts of the screen that must not leave the host in a picture: fields for passwords. */
+/** Finds the parts of the screen that must not leave the host in a picture: password fields. */
 export function hiddenBounds(root: UiNode): Bounds[] {
   const hidden: Bounds[] = [];
   const waiting = [root];

@@ -6,18 +6,21 @@ import { showsPart } from './secret-parts.ts';
 import { TypedField } from './typed-field.ts';
 import type { HeldMask } from './typed-secrets.ts';
 
-/** Properties by which a mask can recognize something. */
+/** Properties by which a mask recognizes a node or a text. */
 interface Seen
   extends
     Pick<UiNode, 'viewId' | 'className' | 'text' | 'description'>,
     Partial<Pick<UiNode, 'boundsInScreen' | 'hintText' | 'tooltipText' | 'paneTitle' | 'containerTitle'>> {
-  /** Undefined: nobody knows. */
+  /** Package of the app; undefined when unknown. */
   readonly packageName: string | undefined;
 }
 
 export const isAreaMask = (mask: HeldMask): mask is AreaMask => 'area' in mask;
 
-/** Empties the texts of what is masked, in the tree itself. Gives where masked nodes are, as far as no area covers them. */
+/**
+ * Empties the texts of masked nodes, and of nodes that overlap a masked area, in the tree itself. Returns the bounds of
+ * masked nodes, except for those within a masked ancestor.
+ */
 export function hideMasked(root: UiNode, masks: readonly HeldMask[], screen: Size): Bounds[] {
   const areas = areasOf(masks, screen);
   const hidden: Bounds[] = [];
@@ -26,7 +29,7 @@ export function hideMasked(root: UiNode, masks: readonly HeldMask[], screen: Siz
     const { node } = next;
     const bounds = node.boundsInScreen;
     const isMasked = next.within !== undefined || isHidden(node, masks);
-    // Hides children of a masked node too: they may be drawn beside it.
+    // Hides children of a masked node too: they may be drawn outside of it.
     if (isMasked && !(next.within && contains(next.within, bounds))) hidden.push(bounds);
     if (isMasked || areas.some((area) => overlaps(area, bounds))) empty(node);
     const within = isMasked ? (next.within ?? bounds) : undefined;
@@ -35,7 +38,10 @@ export function hideMasked(root: UiNode, masks: readonly HeldMask[], screen: Siz
   return hidden;
 }
 
-/** Whether a mask names it; those of areas name nothing. What may be of an app is taken for its own. */
+/**
+ * Whether a mask hides this by name; area masks name nothing. Content of an unknown app counts as content of the mask's
+ * app.
+ */
 export function isHidden(seen: Seen, masks: readonly HeldMask[]): boolean {
   const texts = new MaskedTexts(seen);
   return masks.some((mask) => !isAreaMask(mask) && fits(seen, texts, mask));

@@ -3,19 +3,20 @@ import type { NodeMask, UiNode } from '@phalanx/protocol';
 
 type Texts = Pick<UiNode, 'text' | 'description'>;
 
-/** The condition of a mask on a text. */
+/** Condition of a mask on a text. */
 interface Asked {
   readonly of: keyof Texts;
-  /** The text as the mask has it. */
+  /** Text as given in the mask. */
   readonly given: string;
-  /** Empty where the mask asks for what can't be seen. */
+  /** Normalized text; empty when the mask has only invisible characters. */
   readonly compared: string;
   readonly isWhole: boolean;
 }
 
 /**
- * More of a part is not compared, so what begins like it is hidden too. A longer one is looked for in the product of both
- * lengths (see `searchText`): a hundred of 500 letters took 18 seconds in one node of 100,000.
+ * Maximum length of a part that is compared, so texts with the same beginning are hidden too. The search takes time in
+ * the product of both lengths (see `searchText`): a hundred parts of 500 letters took 18 seconds in one node of
+ * 100,000.
  */
 const maxPartLength = 200;
 
@@ -40,7 +41,7 @@ function ask(of: keyof Texts, given: string | undefined, isWhole: boolean): Aske
   return [{ of, given, compared: isWhole ? compared : compared.slice(0, maxPartLength), isWhole }];
 }
 
-/** The texts of a node as masks compare them: once for all masks, and only if one asks. */
+/** Texts of a node in the form that masks compare. Normalizes a text once for all masks, and only on demand. */
 export class MaskedTexts {
   readonly #texts: Texts;
   readonly #compared = new Map<keyof Texts, string>();
@@ -54,7 +55,7 @@ export class MaskedTexts {
   }
 
   #meets({ of, given, compared, isWhole }: Asked): boolean {
-    // A text that can't be seen would be in every other.
+    // An invisible text would be contained in every other text.
     const [text, wanted] =
       compared === '' ? [this.#texts[of] ?? '', given] : [this.#comparedOf(of), compared];
     return isWhole ? text === wanted : text.includes(wanted);

@@ -1,23 +1,29 @@
 import { comparedText } from '@phalanx/automation/seen-text';
 
-/** Hides what shows a part of a secret, in one app. */
+/** Mask that hides texts with a part of a secret, in one app. */
 export interface SecretMask {
   readonly packageName: string;
-  /** All parts of the secret that tell something of it. */
+  /** All parts that reveal something of the secret. */
   readonly parts: ReadonlySet<string>;
 }
 
-/** The shortest secret. */
+/** Minimum length of a secret. */
 const minLength = 4;
-/** Letters alone stand in words of labels, such as "word" in "Password". */
+/**
+ * Minimum length of a part that has only letters, because words of labels contain shorter ones, such as "word" in
+ * "Password".
+ */
 const minLetters = 6;
 /** Lengths of all parts. */
 const partLengths: readonly number[] = [minLength, minLength + 1, minLetters];
 
-/** Separators that apps put between the digits of a number, what nobody sees, and letter case hide no part. */
+/**
+ * Normalizes a text: separators that apps put between the digits of a number, invisible characters and letter case must
+ * not conceal a part.
+ */
 const plain = (text: string): string => comparedText(text).replaceAll(/[ .,/_-]/g, '');
 
-/** Digits and symbols, which no label has by chance. */
+/** Whether a part has digits or symbols, which no label contains by chance. */
 const isOdd = (part: string): boolean => /\P{L}/u.test(part);
 
 const cut = (text: string, length: number): string[] =>
@@ -31,7 +37,7 @@ export function maskOfSecret(packageName: string, secret: string): SecretMask {
 
 const isPart = ({ length }: string): boolean => length >= minLength;
 
-/** Takes time in proportion to the text, however long the secret is. */
+/** Whether a text shows a part of the secret. Takes time in proportion to the text, however long the secret is. */
 export function showsPart(text: string | null, { parts }: SecretMask): boolean {
   if (text === null) return false;
   const shown = plain(text);

@@ -7,7 +7,7 @@ import { HeldMasks } from './masked-screen.ts';
 import { TypedSecrets } from './typed-secrets.ts';
 
 interface Field {
-  /** The upper edge; each is 20 high. */
+  /** Upper edge in pixels; each field is 20 pixels high. */
   readonly y: number;
   readonly text: string;
   readonly id?: string;
@@ -33,7 +33,7 @@ class Phone {
     if (field !== undefined) this.typed.add(field, { secret, by });
   }
 
-  /** The texts of the fields as they leave the host; null: hidden. */
+  /** Returns the texts of the fields as they leave the host; null when hidden. */
   read(fields: readonly Field[]): (string | null)[] {
     const root = treeOf(fields);
     this.typed.noteTree(root);
@@ -72,7 +72,7 @@ describe('of fields without an ID, that of the secret alone is hidden', () => {
     const phone = new Phone();
     phone.type(form('', '', ''), 1);
     phone.read(form('', 'Hun', ''));
-    // The list has moved by one row: another field stands where it stood.
+    // The list has moved by one row: another field is in the place of each.
     expect(phone.read(form('', '', 'Hun'))).toEqual([null, null, null]);
     expect(phone.read(form('Hun', '', ''))).toEqual([null, null, null]);
     expect(phone.read(form('', 'Hun', ''))).toEqual(['', null, '']);

@@ -2,9 +2,9 @@ import type { Bounds, UiNode } from '@phalanx/protocol';
 import { fieldText } from '../tree/text-fields.ts';
 import { minuteMs } from '../../time/durations.ts';
 
-/** The marks by which a mask can know a field; texts that are no nodes have no place. */
+/** Properties by which a mask recognizes a field. Texts that are not nodes have no bounds. */
 interface Seen extends Pick<UiNode, 'viewId' | 'className'>, Partial<Pick<UiNode, 'boundsInScreen'>> {
-  /** Undefined: nobody knows. */
+  /** Package of the app; undefined when unknown. */
   readonly packageName: string | undefined;
 }
 
@@ -13,12 +13,13 @@ interface Reading {
   readonly text: string;
 }
 
-/** Time after which a field that is not told from its equals is taken to be gone. */
+/** Time in ms after which a field that can't be told from similar ones counts as removed. */
 const unsureMs = 10 * minuteMs;
 
 /**
- * The field into which a secret was typed, from one reading of the screen to the next. A node of an app keeps its ID; fields without one,
- * and those of one ID, are told apart by their places and texts. Where that is not certain, all of them are hidden.
+ * Field into which a secret was typed, tracked from one reading of the screen to the next. A node of an app keeps its
+ * ID. Fields without an ID, and fields that share one, are distinguished by their bounds and texts. When that is
+ * uncertain, all of them are hidden.
  */
 export class TypedField {
   readonly packageName: string;
@@ -29,9 +30,9 @@ export class TypedField {
   #sureAt = performance.now();
   #seenAt = performance.now();
   #isSeen = true;
-  /** The fields among which it was found last, in the order of the tree, and its number. */
+  /** Fields among which it was last found, in tree order, and its index. */
   #known: { readonly all: readonly Reading[]; readonly at: number } | undefined;
-  /** Whether it was seen with a text since. */
+  /** Whether the field has shown a text since. */
   #isFilled = false;
 
   constructor({ packageName, viewId, className, boundsInScreen }: UiNode) {
@@ -41,7 +42,7 @@ export class TypedField {
     this.#place = boundsInScreen;
   }
 
-  /** Whether the last tree of its app has it. */
+  /** Whether the last tree of its app contains the field. */
   get isSeen(): boolean {
     return this.#isSeen;
   }
@@ -56,7 +57,7 @@ export class TypedField {
     return seen.boundsInScreen !== undefined && overlap(seen.boundsInScreen, this.#place) > 0;
   }
 
-  /** Notes what its app shows. True: it is empty again, or gone. */
+  /** Notes what the app shows. Returns true when the field is empty again, or removed. */
   noteTree(root: UiNode): boolean {
     const all = this.#listIn(root);
     this.#isSeen = all.length > 0;
@@ -88,7 +89,7 @@ export class TypedField {
     return found;
   }
 
-  /** Undefined: nobody can tell. */
+  /** Returns the index of the field; undefined when uncertain. */
   #find(all: readonly Reading[]): number | undefined {
     const known = this.#known;
     if (known === undefined) return findOnly(all, ({ bounds }) => isSamePlace(bounds, this.#place));
@@ -98,19 +99,25 @@ export class TypedField {
   }
 }
 
-/** The number of the only one that fits. */
+/** Returns the index of the only match. */
 function findOnly(all: readonly Reading[], fits: (one: Reading) => boolean): number | undefined {
   const at = all.findIndex(fits);
   return at !== -1 && at === all.findLastIndex(fits) ? at : undefined;
 }
 
-/** All stand where they stood, and one at most has another text: had they moved up in a list, more of them would. */
+/**
+ * Whether no field has moved, and at most one text has changed: had the fields moved up in a list, more texts would
+ * differ.
+ */
 function isUnmoved(before: readonly Reading[], all: readonly Reading[]): boolean {
   const changed = all.filter(({ text }, at) => text !== before[at]?.text);
   return changed.length <= 1 && all.every(({ bounds }, at) => isSamePlace(bounds, before[at]?.bounds));
 }
 
-/** Whether they have moved, as when the keyboard comes, with the same texts; nothing else has that of the field. */
+/**
+ * Whether the fields have moved with the same texts, as when the keyboard appears, and no other field has the same
+ * text.
+ */
 function isTold(
   { all: before, at }: { all: readonly Reading[]; at: number },
   all: readonly Reading[],
@@ -132,6 +139,6 @@ function overlap(one: Bounds, other: Bounds): number {
   });
 }
 
-/** Fields grow with their texts. */
+/** Whether bounds are those of the same field. Fields grow with their texts. */
 const isSamePlace = (one: Bounds, other: Bounds | undefined): boolean =>
   other !== undefined && 2 * overlap(one, other) > Math.max(areaOf(one), areaOf(other));

@@ -24,7 +24,7 @@ async function readCity(): Promise<UiNode | undefined> {
   return findNode(tree.root, ({ viewId }) => viewId?.endsWith(':id/city') === true);
 }
 
-/** Empty when it was done, else why it was not. */
+/** Returns an empty text when the input was done, otherwise the reason why it was not. */
 async function input(what: PhoneInput, by?: string): Promise<string> {
   const request_id = randomUUID();
   const touch = by === undefined ? {} : { touch: { device_id: 'device-1', lease: 0, by } };

@@ -7,18 +7,18 @@ import { minuteMs } from '../../time/durations.ts';
 export type HeldMask = ScreenMask | SecretMask | TypedField;
 
 interface MaskHolder {
-  /** Returns how to let go. */
+  /** Holds masks. Returns the release. */
   hold(masks: readonly HeldMask[]): () => void;
 }
 
-/** Fields of one user, of apps that never come to the front again. */
+/** Maximum number of fields per user, for apps that never come to the front again. */
 const maxStanding = 100;
-/** A field that was out of view for longer keeps nobody from the app. */
+/** Time in ms after which a field out of view no longer keeps other users from the app. */
 const keptFromOthersMs = 10 * minuteMs;
 
 export interface TypedSecret {
   readonly secret: string;
-  /** The user who typed it, as `HostTouch.by` says it; undefined: not known. */
+  /** User who typed the secret, as in `HostTouch.by`; undefined when unknown. */
   readonly by: string | undefined;
 }
 
@@ -28,8 +28,8 @@ interface Standing extends Pick<TypedSecret, 'by'> {
 }
 
 /**
- * The fields of one phone into which a secret was typed: hidden, whatever they show, until they are seen empty. A field that is out of
- * view, behind a dialog or at the other end of a list, comes back with its text.
+ * Fields of one phone into which a secret was typed. They stay hidden, whatever they show, until they are seen empty. A
+ * field out of view, behind a dialog or at the other end of a list, comes back with its text.
  */
 export class TypedSecrets {
   readonly #masks: MaskHolder;
@@ -48,12 +48,12 @@ export class TypedSecrets {
     if (own.length > maxStanding && own[0] !== undefined) this.#end(own[0]);
   }
 
-  /** Whether a secret of somebody else than `by` may stand in an app: reading its screen tells. */
+  /** Whether an app may show a secret of another user than `by`. Reading the app's screen updates this. */
   areOfOthers(by: string): boolean {
     return this.#ofOthers(by).some(({ field }) => field.wasSeenWithin(keptFromOthersMs));
   }
 
-  /** The apps in which one stands in view, as far as the screen was read. */
+  /** Returns the apps in which such a secret is in view, as of the last reading of the screen. */
   appsOfOthers(by: string): ReadonlySet<string> {
     const inView = this.#ofOthers(by).filter(({ field }) => field.isSeen);
     return new Set(inView.map(({ field }) => field.packageName));
@@ -63,7 +63,7 @@ export class TypedSecrets {
     return [...this.#standing].filter((one) => one.by !== undefined && one.by !== by);
   }
 
-  /** Notes what an app shows now, with all its texts. */
+  /** Notes what an app shows now, with unmasked texts. */
   noteTree(root: UiNode): void {
     for (const standing of this.#standing)
       if (root.packageName === standing.field.packageName && standing.field.noteTree(root))

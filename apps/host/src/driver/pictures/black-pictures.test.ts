@@ -20,7 +20,7 @@ afterEach(() => bed.close());
 
 const packageName = 'dev.phalanx.black';
 const whole = { left: 0, top: 0, right: 1080, bottom: 2400 };
-/** Black by itself, over the bars too. */
+/** App that draws black by itself, over the system bars too. */
 const player = defineApp({
   packageName,
   label: 'Player',

@@ -19,12 +19,12 @@ describe.each([40, 90])('a picture of quality %i', (quality) => {
   });
 });
 
-/** Picture of a few bytes that claims this many pixels. */
+/** Creates a picture of a few bytes that claims `side` × `side` pixels. */
 async function claiming(side: number): Promise<Buffer> {
   const file = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .jpeg()
     .toBuffer();
-  // Behind the marker stand a length and the bits of a sample.
+  // The marker is followed by a length and the bits of a sample.
   const size = file.indexOf(Buffer.from([0xff, 0xc0])) + 5;
   file.writeUInt16BE(side, size);
   file.writeUInt16BE(side, size + 2);

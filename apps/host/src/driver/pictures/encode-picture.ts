@@ -10,17 +10,16 @@ export interface EncodedPicture {
   readonly height: number;
   readonly originalWidth: number;
   readonly originalHeight: number;
-  /** A remark on the picture. */
   readonly remark?: string | undefined;
 }
 
 /** Parts that a picture of a screen of that size must not show. */
 export type HiddenParts = (screen: Size) => readonly Bounds[];
 
-// Limit above any phone's screen; a PNG of a few bytes can claim to be gigapixels.
+// Limit in pixels above any phone's screen. A PNG of a few bytes can claim to be gigapixels.
 const maxPixels = 64 * 1024 * 1024;
 
-/** A picture that a phone has made. Throws when it is larger than any screen, before any of it is decoded. */
+/** Opens a picture from a phone. Throws when it is larger than any screen, before any of it is decoded. */
 export async function openPicture(file: Buffer): Promise<{ picture: Sharp; size: Size }> {
   const picture = sharp(file, { limitInputPixels: maxPixels });
   const { width, height } = await picture.metadata();
@@ -28,7 +27,7 @@ export async function openPicture(file: Buffer): Promise<{ picture: Sharp; size:
   return { picture, size: { width, height } };
 }
 
-/** Explains to people the errors that `openPicture` and decoders throw. */
+/** Returns an error for people for what `openPicture` and decoders throw. */
 export function unreadablePicture(error: unknown): DriverError {
   const text = error instanceof Error ? error.message : String(error);
   return new DriverError(
@@ -38,7 +37,10 @@ export function unreadablePicture(error: unknown): DriverError {
   );
 }
 
-/** The phone's picture in the format, quality and size that were asked for, with black over what is hidden. Pictures are never enlarged. */
+/**
+ * Encodes the phone's picture in the requested format, quality and size, with black over hidden parts. Never enlarges a
+ * picture.
+ */
 export async function encodePicture(
   file: Buffer,
   { format = 'jpeg', quality = 80, maxWidth }: AgentCallParams<'screen.screenshot'>,
@@ -66,7 +68,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** Black boxes in whole pixels, rounded outwards. */
+/** Returns black boxes in whole pixels, rounded outwards. */
 function blackOver(hidden: readonly Bounds[], { width, height }: Size, scale: number): OverlayOptions[] {
   return hidden.flatMap((bounds) => {
     const left = Math.max(0, Math.floor(bounds.left * scale));
@@ -80,12 +82,15 @@ function blackOver(hidden: readonly Bounds[], { width, height }: Size, scale: nu
   });
 }
 
-/** Levels that JPEG makes of pure black. */
+/** Maximum level that JPEG makes of pure black. */
 const maxBlack = 8;
-/** Wide enough to find a line of text; a decoder of JPEG makes such a small picture almost for nothing. */
+/** Width in pixels, enough to find a line of text. A JPEG decoder makes such a small picture almost for free. */
 const lookWidth = 67;
 
-/** Whether nothing is on the picture. Android draws windows that forbid pictures like that, and a screen that is off; so do some apps. */
+/**
+ * Whether a picture shows nothing. Android draws windows that forbid pictures in black, as well as a screen that is
+ * off; some apps draw black too.
+ */
 export async function isBlack({ data }: Pick<EncodedPicture, 'data'>): Promise<boolean> {
   const levels = await sharp(data, { limitInputPixels: maxPixels })
     .greyscale()

@@ -1,19 +1,22 @@
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
-// A viewport takes some 300 characters, and there are as many as displays.
+// A viewport takes some 300 characters, and each display has one.
 const longLines = { maxLineLength: 16_000 };
 
-/** Phones that were asked. Panels are built in: which of them is the main display changes, how many there are does not. */
+/**
+ * Panels by phone, as queried. Panels are built in: their number never changes, but which of them is the main display
+ * does.
+ */
 const panelsOf = new WeakMap<PhoneShell, readonly string[]>();
 
-/** Whether the phone is known to have panels besides that of its main display. */
+/** Whether the phone is known to have other panels than that of its main display. */
 export const hasSeveralPanels = (shell: PhoneShell): boolean => (panelsOf.get(shell)?.length ?? 0) > 1;
 
 /**
- * SurfaceFlinger's number for the panel that is the main display now: a foldable changes it. Undefined for a phone with one panel. Rejects
- * where a phone with several does not tell, or tells of several main displays, as the name of an app's virtual display may do: a picture of
- * another panel has other things in it than those that masks hide.
+ * Finds SurfaceFlinger's number of the panel that is the main display now, which changes on a foldable. Undefined for a
+ * phone with one panel. Rejects when a phone with several panels reports no main display, or several, which the name of
+ * an app's virtual display can cause: a picture of another panel shows other content than the masks hide.
  */
 export async function findMainPanel(shell: PhoneShell, signal: AbortSignal): Promise<string | undefined> {
   const panels = panelsOf.get(shell) ?? (await askPanels(shell, signal));
@@ -32,7 +35,10 @@ export async function findMainPanel(shell: PhoneShell, signal: AbortSignal): Pro
 // AOSP, DisplayViewport.toString: "displayId=0, uniqueId='local:4619827259835644672'". The ID is 64 bits wide.
 const viewport = /displayId=(\d{1,10}), uniqueId='local:(\d{1,20})'/g;
 
-/** "dumpsys SurfaceFlinger --display-id" has panels from Android 10 on, and prints all that it knows before. */
+/**
+ * Lists the panels. "dumpsys SurfaceFlinger --display-id" lists them from Android 10 on; before, it prints everything
+ * it knows.
+ */
 async function askPanels(shell: PhoneShell, signal: AbortSignal): Promise<readonly string[]> {
   const { stdout, stderr } = await shell.run(
     "dumpsys SurfaceFlinger --display-id | grep '^Display '",
@@ -41,7 +47,7 @@ async function askPanels(shell: PhoneShell, signal: AbortSignal): Promise<readon
   const panels = [...stdout.matchAll(/^Display (\d{1,20}) \(HWC display \d{1,4}\)/gm)].map(
     ([, id = '']) => id,
   );
-  // A phone that did not answer is asked again.
+  // Caches nothing for a phone that did not answer, so that it is queried again.
   if (panels.length > 0 || stderr.trim() === '') panelsOf.set(shell, panels);
   return panels;
 }

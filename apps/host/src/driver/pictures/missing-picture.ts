@@ -1,19 +1,19 @@
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
-/** Asks why a picture is missing or black. Undefined: the phone does not tell. Never rejects. */
+/** Finds out why a picture is missing or black; undefined when the phone does not report it. Never rejects. */
 export type ExplainPicture = () => Promise<DriverError | undefined>;
 
 const askingMs = 3000;
 
-/** A phone lists some hundred windows, each with a line of flags. */
+/** Output limit: a phone lists some hundred windows, each with a line of flags. */
 const windowLines = { maxBytes: 256 * 1024 };
 const windowsQuestion =
   "dumpsys window windows | grep -E '^  Window #|mDisplayId=| package=|fl=|isOnScreen=true'";
 
 /**
- * Explains a missing or a black picture by the phone's own words: by windows of that app, and by others that can be seen. The app is
- * undefined where there is no tree of the picture.
+ * Explains a missing or black picture by what the phone reports: by windows of the app, and by others that can be seen.
+ * The app is undefined when the picture has no tree.
  */
 export function explainerOf(shell: PhoneShell, packageName: string | undefined): ExplainPicture {
   const ask = async (): Promise<DriverError | undefined> => {
@@ -39,7 +39,10 @@ function screenOff(power: string): DriverError | undefined {
   );
 }
 
-/** AOSP 13 and newer, DevicePolicyCacheImpl: -1 is each user, and 0 the main one. Up to AOSP 13 it is one number without brackets. */
+/**
+ * Returns the error when a policy forbids pictures. AOSP 13 and newer, DevicePolicyCacheImpl: -1 is each user, and 0
+ * the main one. Up to AOSP 13 it is one number without brackets.
+ */
 function forbidden(policy: string): DriverError | undefined {
   const [line = '', users = ''] =
     /^[ \t]*Screen capture disallowed users?: \[?([-\d, ]{1,100})\]?/m.exec(policy) ?? [];
@@ -53,14 +56,17 @@ function forbidden(policy: string): DriverError | undefined {
 interface ToldWindow {
   displayId: string;
   packageName: string;
-  /** The line that says that it forbids pictures. */
+  /** Line that shows that the window forbids pictures. */
   secureLine: string | undefined;
   isOnScreen: boolean;
 }
 
 const flagSecure = 0x2000;
 
-/** AOSP, WindowState.dump and WindowManager.LayoutParams.toString: flags are names from Android 8.1 on, and a number before. */
+/**
+ * Parses the windows. AOSP, WindowState.dump and WindowManager.LayoutParams.toString: flags are names from Android 8.1
+ * on, and a number before.
+ */
 function toldWindows(printed: string): ToldWindow[] {
   const windows: ToldWindow[] = [];
   for (const line of printed.split('\n')) {
@@ -97,18 +103,18 @@ function secureWindow(printed: string, packageName: string | undefined): DriverE
   );
 }
 
-/** Remark on a picture that shows nothing, where nobody knows why. */
+/** Remark on a picture that shows nothing for an unknown reason. */
 export const blackRemark =
   'The picture is all black, and the phone does not tell why. Apps can draw black by themselves, and protected video is black in pictures.';
 
-/** The phone's picture shows something; what is hidden of it covers all. */
+/** Returns the error when the phone's picture shows something, but the hidden parts cover all of it. */
 export const coveredPicture = (): DriverError =>
   new DriverError(
     'secure_screen',
     'There is no picture: what is hidden of the screen (masks.json of the project, password fields and secrets) covers all that the picture of the phone shows.',
   );
 
-/** Has a phone that gave no picture asked why. */
+/** Asks a phone that gave no picture for the reason. */
 export async function explained<T>(take: Promise<T>, explain: ExplainPicture): Promise<T> {
   try {
     return await take;

@@ -1,4 +1,4 @@
-/** Pictures beside their trees, on a phone whose screens can be told by their colours. */
+/** Pictures beside their trees, on a phone whose screens are distinguished by their colours. */
 import type { ScreenMask, UiNode } from '@phalanx/protocol';
 import { defineApp, sampleApps, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
 import sharp from 'sharp';
@@ -22,7 +22,10 @@ const place = ({ left, top }: View['frame']): View['frame'] => {
   return { left: left + 20, top: y, right: left + 120, bottom: y + 40 };
 };
 
-/** Each screen has a colour of its own, says its number, and shows the secret at another place; the first one shows none. */
+/**
+ * App whose screens each have a colour, show their number, and show the secret at another place; the first one shows
+ * none.
+ */
 const coloursApp = defineApp({
   packageName,
   label: 'Colours',
@@ -81,7 +84,7 @@ async function readRoot(): Promise<UiNode> {
   return (await driver.call('screen.content', {})).root;
 }
 
-/** Takes a picture as a stored screen does. */
+/** Takes a picture in the way of a stored screen. */
 async function takeOf(root: UiNode): Promise<TakenPicture | undefined> {
   const letGo = driver.holdScreen();
   return driver.takePictureOf({ root, form, onTaken: letGo }).finally(letGo);
@@ -91,7 +94,7 @@ const numberOf = (root: UiNode): number =>
   Number(findNode(root, ({ description }) => description !== null)?.description?.split(' ')[1]);
 
 interface Seen {
-  /** Index of the colour that most of the picture has. */
+  /** Index of the colour that covers most of the picture. */
   readonly colour: number;
   readonly showsSecret: boolean;
 }
@@ -106,7 +109,7 @@ async function look(file: Buffer): Promise<Seen> {
       [r, g, b].map((level) => (level > 128 ? 1 : 0)).join(''),
     );
     if (colour !== -1) counts[colour] = (counts[colour] ?? 0) + 1;
-    // Counts it also behind the shade that a dialog throws.
+    // Includes the secret behind the shade that a dialog throws.
     if (r > 70 && g < 50 && b > 70) secrets += 1;
   }
   return { colour: counts.indexOf(Math.max(...counts)), showsSecret: secrets > 20 };
@@ -161,7 +164,7 @@ describe('a picture of the screen of a tree', () => {
 
 const takeRecord = async (): Promise<Buffer | undefined> =>
   (await (await takeOf(await readRoot()))?.finish())?.data;
-/** All ways to a picture in which masks are black. */
+/** All ways to take a picture in which masks are black. */
 const takes: readonly (() => Promise<Buffer | undefined>)[] = [
   takeRecord,
   async () => (await (await driver.takeLivePicture()).finish()).data,
@@ -187,14 +190,14 @@ describe.each([
       isPassword = password;
       phone.masks.hold(masks);
       const isMasked = masks.length > 0;
-      // Reads each screen first: nobody can know a screen that was never read.
+      // Reads each screen first, because the host can't know a screen that was never read.
       for (const screen of [0, 1, 2, 3]) {
         show(screen);
         await readRoot();
       }
       let [given, leaks] = [0, 0];
       for (let n = 0; n < tries; n += 1) {
-        // A third of the time it rests, so that pictures are given at all.
+        // Lets the screen rest a third of the time, so that some pictures succeed.
         simulated.faults.beforeReading = n % 3 === 0 ? undefined : () => ways[name]?.();
         const take = isMasked ? takes[n % takes.length] : takeRecord;
         const file = await take?.().catch(() => undefined);

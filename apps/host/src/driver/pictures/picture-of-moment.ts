@@ -12,29 +12,30 @@ import { explained, explainerOf, type ExplainPicture } from './missing-picture.t
 import { frameForm, justTaken, takePictureAside, type TakenPicture } from './taken-picture.ts';
 import type { UiBackend } from '../ui-backend.ts';
 
-/** Maximum number of pictures. A focused field's cursor blinks twice a second: two in a row of them are the same. */
+/** Maximum number of pictures. The cursor of a focused field blinks twice a second, so two in a row are the same. */
 const maxShots = 4;
 const maxAttempts = 4;
 
 export interface MomentParts {
   readonly read: () => Promise<ScreenReading>;
-  /** Gives `before` itself where the phone shows the same as then. */
+  /** Reads the screen. Returns `before` itself when the phone still shows the same. */
   readonly readAgain: (before: ScreenReading) => Promise<ScreenReading>;
-  /** Reads all windows that can be seen, the one in front among them. */
+  /** Reads all windows that can be seen, including the one in front. */
   readonly readAllHidden: (front: ScreenReading) => Promise<WindowsReading>;
   readonly take: () => Promise<Shot>;
 }
 
 export interface MomentPicture extends Shot {
-  /** Parts that it must not show. */
+  /** Parts that the picture must not show. */
   readonly hidden: HiddenParts;
 }
 
 /**
- * A picture of the moment of a reading: the tree is the same after it as it was before. Where something must not be seen,
- * the tree is read once more right before, and two pictures in a row have to be the same, too: of a window that slides in, the tree tells where it will be, and a
- * screen that changes and changes back between two readings is seen by nothing else. Undefined when that can't be had.
- * Rejects with `screen_not_readable` where something must not be seen, and a window is that can't be read.
+ * Takes a picture of the moment of a reading: the tree is the same before and after. When something must not be seen,
+ * the tree is read once more right before, and two pictures in a row have to be the same as well. The tree of a window
+ * that slides in has the window's final place, and nothing else detects a screen that changes and changes back between
+ * two readings. Undefined when that fails. Rejects with `screen_not_readable` when something must not be seen and a
+ * window can't be read.
  */
 async function takeOfMoment(
   reading: ScreenReading,
@@ -61,7 +62,10 @@ async function takeBetween(
   return { file: shot.file, hidden: reading.hideAll() };
 }
 
-/** A picture of any moment from now on. Rejects with `screen_moving` when the screen does not rest for long enough. */
+/**
+ * Takes a picture of any moment from now on. Rejects with `screen_moving` when the screen does not rest for long
+ * enough.
+ */
 export async function takeOfAnyMoment({ read, ...parts }: MomentParts): Promise<MomentPicture> {
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const picture = await takeOfMoment(await read(), parts);
@@ -95,21 +99,24 @@ async function takeStill(take: () => Promise<Shot>): Promise<Shot | undefined> {
 type PictureForm = AgentCallParams<'screen.screenshot'>;
 
 export interface PictureOrder {
-  /** Root of a tree that was read from the phone, or kept by an automation; undefined where there is none. */
+  /** Root of a tree that was read from the phone, or kept by an automation; undefined without a tree. */
   readonly root: UiNode | undefined;
   readonly form: PictureForm;
   readonly signal: AbortSignal;
-  /** Called when the phone may show something else; the picture's file can be still on its way. */
+  /** Called when the phone may show something else. The file of the picture may still be in transfer. */
   readonly onTaken?: (() => void) | undefined;
 }
 
-/** Pictures of the screen that are no calls of user code. */
+/** Pictures of the screen that are not calls of user code. */
 interface ScreenPictures {
-  /** A picture of the screen of that tree; undefined when the phone shows another one. */
+  /** Takes a picture of the screen of a tree; undefined when the phone shows another screen. */
   takeOf(order: PictureOrder): Promise<TakenPicture | undefined>;
-  /** A small picture of about now. */
+  /** Takes a small picture of about now. */
   takeLive(signal: AbortSignal): Promise<TakenPicture>;
-  /** The same, hidden as the picture of a tree is; undefined when the phone is busy or its screen moves. */
+  /**
+   * Takes a small picture of about now, hidden like the picture of a tree; undefined when the phone is busy or its
+   * screen moves.
+   */
   takePassing(isBusy: () => boolean, signal: AbortSignal): Promise<TakenPicture | undefined>;
 }
 
@@ -134,7 +141,7 @@ export function createScreenPictures({ queue, screen, shell, backend, display }:
       return { file: explained(file, explain) };
     },
   });
-  /** Undefined when the phone shows another tree than the one that an automation has kept. */
+  /** Returns undefined when the phone shows another tree than the one that an automation has kept. */
   const readingOf = async (
     root: UiNode | undefined,
     parts: MomentParts,
@@ -159,7 +166,7 @@ export function createScreenPictures({ queue, screen, shell, backend, display }:
     },
     async takeLive(signal) {
       const picture = screen.hasNodeMasks ? undefined : await takeAside(signal);
-      // Masks may have come while it was taken.
+      // Masks may have been added while it was taken.
       if (picture === undefined || screen.hasNodeMasks)
         return await inForm(await takeOfAnyMoment(partsOf(signal)), liveForm, explainerOf(shell, undefined));
       picture.cover(screen.areas);

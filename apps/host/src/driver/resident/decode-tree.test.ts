@@ -7,7 +7,7 @@ import { DriverError } from '../driver-error.ts';
 import { decodeTrees, decodeWindows, inflateTrees } from './decode-tree.ts';
 import { encodeFrame, type Frame, readFrames } from './helper-link.ts';
 
-/** Tree of FakeScreen as Java writes it; shipped-helper.world.test.ts sees that it still does. */
+/** Tree of FakeScreen as Java writes it; shipped-helper.world.test.ts checks that it still does. */
 const golden = readFileSync(join(import.meta.dirname, '../../../helper/testing/golden/list.tree'));
 
 const lengthOf = (bytes: Buffer): Buffer => {

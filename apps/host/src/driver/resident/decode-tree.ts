@@ -10,13 +10,13 @@ const maxWindows = 1000;
 export interface DecodedTrees {
   /** Toasts and notifications of the last seconds. */
   readonly announced: string[];
-  /** Quarter turns. */
+  /** Rotation in quarter turns. */
   readonly rotation: number;
-  /** Roots of the windows, the front one first. */
+  /** Roots of the windows, front to back. */
   readonly roots: UiNode[];
 }
 
-/** Bytes of an answer, as they are before deflating. */
+/** Inflates an answer of the helper. */
 export function inflateTrees(payload: Buffer): Buffer {
   if (payload.length < 4) throw unreadableTree('it has no length');
   const length = payload.readUInt32BE(0);
@@ -25,18 +25,18 @@ export function inflateTrees(payload: Buffer): Buffer {
     const bytes = inflateRawSync(payload.subarray(4), { maxOutputLength: length });
     if (bytes.length === length) return bytes;
   } catch {
-    // Refused below, as a wrong length is.
+    // Rejected below, like a wrong length.
   }
   throw unreadableTree('it is not deflated as the helper does');
 }
 
-/** Reads what Tree.java and Walk.java write. */
+/** Decodes what Tree.java and Walk.java write. */
 export function decodeTrees(bytes: Buffer): DecodedTrees {
   const reader = new TreeReader(bytes);
   const announced = reader.times(reader.bounded(maxWindows), () => reader.text() ?? '');
   const rotation = reader.number() & 3;
   const roots = reader.times(reader.bounded(maxWindows), (index) => readNode(reader, index, origin, 1));
-  // The helper leaves out what is beyond its limits.
+  // The helper omits what exceeds its limits.
   const isCut = reader.number() !== 0;
   reader.finish();
   if (isCut) throw unreadableTree(`it has more than ${maxNodes} nodes, or is nested deeper than ${maxDepth}`);
@@ -46,7 +46,7 @@ export function decodeTrees(bytes: Buffer): DecodedTrees {
 /** AccessibilityWindowInfo.TYPE_INPUT_METHOD. */
 const keyboardType = 2;
 
-/** Reads what the helper tells of windows without their trees, the front one first. */
+/** Decodes the windows that the helper lists without their trees, front to back. */
 export function decodeWindows(bytes: Buffer): TouchWindow[] {
   const reader = new TreeReader(bytes);
   const windows = reader.times(reader.bounded(maxWindows), () => {
@@ -63,7 +63,7 @@ const origin = { left: 0, top: 0 };
 
 function readNode(reader: TreeReader, index: number, parent: typeof origin, level: number): UiNode {
   reader.size.enter(level);
-  // Differences of Java's numbers go over the end of 32 bits, as the sums do.
+  // Differences of Java's numbers overflow 32 bits, as the sums do.
   const left = (parent.left + reader.signed()) | 0;
   const top = (parent.top + reader.signed()) | 0;
   const right = (left + reader.signed()) | 0;
@@ -89,7 +89,7 @@ function readTexts(reader: TreeReader): Omit<UiNode, 'index' | 'boundsInScreen'>
     className,
     packageName,
     viewId,
-    // Apps that draw their fields themselves may tell all of a password.
+    // Apps that draw their own fields may expose the whole password.
     text: password && !isShowingHintText ? dots(text) : text,
     description,
     hintText: has(12) ? reader.text() : null,
@@ -149,7 +149,7 @@ class TreeReader {
     return value;
   }
 
-  /** Empty ones are none, as everywhere. */
+  /** Reads a text. An empty text is null, as everywhere. */
   text(): string | null {
     const number = this.number();
     if (number > this.#texts.length) throw unreadableTree(`its text ${number} was never told`);

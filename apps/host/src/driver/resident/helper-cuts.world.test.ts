@@ -1,5 +1,7 @@
 /**
- * The stream of the resident helper is cut anywhere: the process ends, no finger stays down, and nobody could connect to it meanwhile.
+ * Cuts of the resident helper's stream at any byte: the process ends, no finger stays down, and nothing could connect
+ * to it meanwhile.
+ *
  * `CUTS=1000 npm run test:world -- helper-cuts --testTimeout=3600000` cuts a thousand times.
  */
 import { once } from 'node:events';
@@ -17,7 +19,7 @@ const cuts = Number(process.env['CUTS'] ?? 12);
 const adbdRoot = process.env['TEST_ADBD_ROOT'] ?? '';
 const maxGestureMs = 120;
 
-/** Numbers below `limit`, the same ones for a seed. */
+/** Returns random numbers below `limit`, reproducible by the seed. */
 function dice(seed: number): (limit: number) => number {
   let state = seed;
   return (limit) => {
@@ -34,7 +36,7 @@ function gestureOf(fingers: number, durationMs: number): Buffer {
   return payload;
 }
 
-/** Random frames of a host's life, gestures mostly. */
+/** Returns random frames of a host, mostly gestures. */
 function talk(roll: (limit: number) => number): Buffer {
   const frames: { readonly kind: number; readonly payload: Buffer }[] = [
     { kind: requestKind.hello, payload: Buffer.alloc(0) },
@@ -48,7 +50,7 @@ function talk(roll: (limit: number) => number): Buffer {
   return Buffer.concat(frames.map((frame, id) => encodeFrame({ ...frame, id: id + 1 })));
 }
 
-/** Fingers that came down and did not leave the screen, by what the doubles were told. */
+/** Counts the fingers that came down and did not leave the screen, as the doubles report. */
 function fingersDown(said: string): number {
   let down = 0;
   for (const [, action = ''] of said.matchAll(/^touch (pointer down|pointer up|down|up|cancel)/gm)) {
@@ -59,7 +61,7 @@ function fingersDown(said: string): number {
   return down;
 }
 
-/** Whether a process has a socket that takes connections, by Linux' own word. */
+/** Whether a process has a listening socket, as Linux reports. */
 function listens(pid: number): boolean {
   const own = new Set(
     readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {

@@ -13,17 +13,20 @@ const nothing = Buffer.alloc(0);
 
 /** A running resident helper. */
 export interface HelperLink {
-  /** Aborted when it has ended, or answers what no helper does. */
+  /** Aborts when the helper has ended, or has sent what no helper sends. */
   readonly failed: AbortSignal;
   readonly changes: ToldChanges;
-  /** Rejects with DriverError when the helper refuses, ends, or the signal aborts: the request may be done all the same. */
+  /**
+   * Sends a request. Rejects with DriverError when the helper refuses or ends, or the signal aborts; the request may be
+   * executed nevertheless.
+   */
   ask(kind: number, payload: Buffer, signal: AbortSignal): Promise<Frame>;
-  /** Ends the helper as a failure of it. */
+  /** Ends the helper and reports its failure. */
   fail(reason: DriverError): void;
   close(): void;
 }
 
-/** Brings the helper to the phone, starts it, and waits for its first word. */
+/** Copies the helper to the phone, starts it, and waits for its hello. */
 export async function startHelperLink(
   shell: PhoneShell,
   { signal, onLaunched }: { signal: AbortSignal; onLaunched: () => void },
@@ -31,7 +34,8 @@ export async function startHelperLink(
   if (!shell.connection.adb.deviceFeatures.includes('shell_v2'))
     throw new DriverError('ui_helper_refused', 'The resident helper needs the shell v2 protocol of ADB.');
   const { path, sha256 } = await installDex(shell, signal);
-  // A cut link would end it at once, with a finger on the screen: it notices by itself, lifts it and ends.
+  // Ignores SIGHUP: otherwise a cut link would end the helper at once, with a finger on the screen. The helper detects
+  // the cut, lifts the finger and ends.
   const command = `trap '' HUP; CLASSPATH=${path} exec app_process / dev.phalanx.helper.Main ${sha256}`;
   const stream = await startShellStream(shell, command, signal);
   onLaunched();
@@ -45,7 +49,7 @@ export async function startHelperLink(
     for (const { reject } of waiting.values()) reject(reason);
     waiting.clear();
   };
-  /** SAME stands for the tree that was told before it, whoever asked for that. */
+  /** Last tree from the helper, for any request. The answer SAME refers to it. */
   let lastTree: Frame | undefined;
   const take = async (): Promise<void> => {
     for await (const frame of readFrames(stream.stdout)) {
@@ -140,7 +144,7 @@ function toResidentFailure(told: string): DriverError {
   return new DriverError(code, `${sentence} (${detail}).`);
 }
 
-/** The changes of its screen that a phone has told of, without saying what has changed. */
+/** Changes of its screen that a phone has reported, without details. */
 class ToldChanges {
   #count = 0;
   readonly #waiting = new Set<() => void>();
@@ -154,7 +158,7 @@ class ToldChanges {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Resolves when there are more than `count`, when the time is over, and when the signal aborts. */
+  /** Resolves when the count exceeds `count`, the time is over, or the signal aborts. */
   async moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#count > count || signal.aborted || waitMs <= 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -169,7 +173,7 @@ class ToldChanges {
   }
 }
 
-/** Kinds of frames; the other side has the same in Requests.java. */
+/** Kinds of frames, the same as in Requests.java. */
 export const requestKind = {
   hello: 1,
   read: 2,
@@ -185,7 +189,7 @@ export const requestKind = {
   windows: 12,
 } as const;
 
-/** The first byte of a watch. With the last, the helper also looks at the screen by itself. */
+/** First byte of a watch. With `tellAndLook`, the helper also polls the screen by itself. */
 export const watchKind = { tell: 1, tellAndLook: 2 } as const;
 
 export const answerKind = { ok: 64, same: 65, tree: 66, error: 67, changed: 68 } as const;
@@ -197,7 +201,7 @@ export interface Frame {
 }
 
 const lengthBytes = 4;
-/** Bytes of kind and ID, which the length counts. */
+/** Bytes of the kind and the ID, which the length includes. */
 const headBytes = 5;
 const maxAnswerBytes = 32 * 1024 * 1024;
 
@@ -209,11 +213,13 @@ export function encodeFrame({ kind, id, payload }: Frame): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** The frames of a stream. Throws on a length that the helper never sends; nothing is reserved by it. */
+/**
+ * Yields the frames of a stream. Throws on a length that the helper never sends, and reserves no memory for a length.
+ */
 export async function* readFrames(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   let parts: Uint8Array[] = [];
   let held = 0;
-  /** Bytes of the first frame, as far as they are known. */
+  /** Length of the first frame in bytes, as far as known. */
   let wanted = lengthBytes;
   for await (const part of stream) {
     parts.push(part);
@@ -242,16 +248,16 @@ const stdinId = 0;
 const headerBytes = 5;
 const maxPacketBytes = 64 * 1024;
 
-/** A running command of a phone with its standard streams. */
+/** Running command of a phone with its standard streams. */
 interface ShellStream {
   readonly stdout: AsyncIterable<Uint8Array>;
   write(bytes: Buffer): void;
-  /** The last of what it printed on standard error, when it has ended or the connection has. Never rejects. */
+  /** Resolves with the end of its standard error when the command or the connection has ended. Never rejects. */
   readonly ended: Promise<string>;
   close(): void;
 }
 
-/** Needs the shell v2 protocol, which ends the command with the connection. */
+/** Starts a command. Requires the shell v2 protocol, which ends the command with the connection. */
 async function startShellStream(
   shell: PhoneShell,
   command: string,

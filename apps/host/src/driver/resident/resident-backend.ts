@@ -17,7 +17,9 @@ const keyWakeUp = 224;
 /** Gap between Android's limits of a double tap, 40 and 300 ms. */
 const doubleTapGapMs = 100;
 
-/** Starts the resident helper on the phone and speaks with it. Rejects with DriverError when it can't be had. */
+/**
+ * Starts the resident helper on the phone and connects to it. Rejects with DriverError when the helper is unavailable.
+ */
 export async function createResidentBackend(
   shell: PhoneShell,
   launch: { signal: AbortSignal; onLaunched: () => void },
@@ -36,7 +38,7 @@ export async function createResidentBackend(
     remark: () => renewals.remark,
     takeScreenshot: (signal) => ask(requestKind.picture, Buffer.alloc(5), signal),
     probe: async (signal) => void (await ask(requestKind.hello, nothing, signal)),
-    // UiAutomation is taken when it is needed: there is nothing to look after.
+    // The helper acquires UiAutomation on demand, so there is nothing to probe.
     probeScreen: async () => {},
     close: () => link.close(),
   };
@@ -48,7 +50,7 @@ function changesOf(
   lookedAt: () => ToldScreen | undefined,
 ): ChangeNotifier {
   let isWatched = false;
-  /** Number of waits for which the phone looks. */
+  /** Number of waits for which the phone polls its screen. */
   let lookers = 0;
   const order = (kind: number): void =>
     void ask(requestKind.watch, Buffer.from([kind]), failed).catch(() => {});
@@ -78,7 +80,7 @@ function changesOf(
 
 type Ask = (kind: number, payload: Buffer, signal: AbortSignal) => Promise<Buffer>;
 
-/** A connection that Android has ended is repaired by a new process. */
+/** Fails the link when Android has ended the helper's UiAutomation connection, which only a new process repairs. */
 function askerOf(link: HelperLink): Ask {
   return async (kind, payload, signal) => {
     try {
@@ -106,10 +108,10 @@ class ResidentScreen implements ToldScreen {
     return decodeTrees(this.bytes);
   }
 
-  /** Another one at each call. */
+  /** Decodes a new tree at each call. */
   tree(): ParsedTree {
     const { roots, rotation, announced } = this.decoded();
-    // One is asked for: others would have bounds of another display.
+    // The host asks for one window: others would have bounds of another display.
     const [root] = roots;
     if (root === undefined) throw unreadableTree('it is empty');
     return { root, packageName: root.packageName, rotation, announced };
@@ -119,7 +121,7 @@ class ResidentScreen implements ToldScreen {
 type ScreenReader = Pick<UiBackend, 'readSource' | 'readWindows' | 'readTouchWindows'>;
 
 interface KeptScreen {
-  /** The same object when the helper has told the same again. */
+  /** Same object when the helper has reported the same tree again. */
   readonly payload: Buffer;
   readonly screen: ResidentScreen;
   readonly isEmptyPage: boolean;
@@ -146,7 +148,9 @@ function createScreenReader(
       ask(requestKind.read, Buffer.from([allWindows ? 1 : 0, 0]), limit),
     );
   };
-  /** Gives UiAutomation back and takes it anew, which costs some milliseconds; at most once a minute. */
+  /**
+   * Releases UiAutomation so that the helper acquires it again, which costs some milliseconds; at most once a minute.
+   */
   const renew = async (why: string, signal: AbortSignal): Promise<boolean> => {
     if (renewals.begin(why) === undefined) return false;
     await ask(requestKind.release, nothing, signal);
@@ -181,7 +185,7 @@ function createScreenReader(
     readWindows: async (signal) => decodeTrees(inflateTrees(await readOnce(true, signal))).roots,
     readTouchWindows: async (signal) =>
       decodeWindows(inflateTrees(await ask(requestKind.windows, nothing, signal))),
-    // An empty web page is renewed by a reading.
+    // An empty web page is renewed by a reading alone.
     lookedAt: () => (last?.isEmptyPage === true ? undefined : last?.screen),
   };
 }
@@ -281,7 +285,10 @@ function textOf(ask: Ask, { readSource }: ScreenReader): Texts {
   };
 }
 
-/** The helper tells of the field with the focus what it shows, and not which one it is. */
+/**
+ * Returns the ID of the focused password field from the tree: the helper reports what the field shows, but not which
+ * field it is.
+ */
 function idOfPasswordField(root: UiNode): string {
   const field = findNode(root, ({ focused, password }) => focused && password);
   return JSON.stringify([field?.packageName, field?.viewId]);

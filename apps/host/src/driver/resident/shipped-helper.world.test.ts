@@ -21,7 +21,7 @@ let shipped: ShippedBytes | undefined;
 
 interface Helper {
   ask(kind: number, payload?: Buffer): Promise<Frame>;
-  /** Raw bytes, and then the end of the stream. */
+  /** Sends raw bytes, and then ends the stream. */
   end(bytes?: Buffer): Promise<{ code: number | null; said: string }>;
   readonly changes: Frame[];
 }

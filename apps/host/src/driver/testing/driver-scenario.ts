@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import type { Driver } from '../driver.ts';
 
-/** Behaviour of every driver, whichever way it reaches and reads the phone. */
+/** Behaviour of every driver, however it reaches and reads the phone. */
 export interface DriverScenario {
   readonly behaviour: string;
-  /** Undefined: all ways. */
+  /** Sources that have the behaviour; undefined for all. */
   readonly only?: readonly Driver['source'][];
   run(driver: Driver): Promise<void>;
 }

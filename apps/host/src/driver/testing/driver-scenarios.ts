@@ -28,7 +28,7 @@ async function tap(driver: Driver, fits: (node: UiNode) => boolean): Promise<voi
   await driver.call('input.tap', centreOf(await getNode(driver, fits)));
 }
 
-/** A screen may take a moment to follow an input. */
+/** Retries a check for a while, because a screen may take a moment to follow an input. */
 async function expectSoon(check: () => Promise<void>): Promise<void> {
   await expect
     .poll(async () =>
@@ -50,7 +50,7 @@ async function expectFieldText(driver: Driver, id: string, text: string | null):
   await expectSoon(async () => expect((await getNode(driver, byId(id))).text).toBe(text));
 }
 
-/** Latin with marks, CJK, Hebrew and Arabic from right to left, Hindi with joined letters, emoji of several characters. */
+/** Latin with marks, CJK, right-to-left Hebrew and Arabic, Hindi with joined letters, emoji of several characters. */
 const scripts = ['Zürich <&>', '東京 한국어 中文', 'עִבְרִית', 'مَرْحَبًا', 'नमस्ते दुनिया', '😀 👩‍👩‍👧 🇩🇪 🦴'];
 
 export const driverScenarios: readonly DriverScenario[] = [

@@ -13,14 +13,14 @@ export type Reach = (bed: PhoneTestBed, phone: SimulatedPhone) => Promise<Partia
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
 const makerNames = Object.keys(makerProfiles) as MakerName[];
 const sources = ['uiautomator2', 'resident', 'dump'] as const;
-/** `npm run phone-table` runs this for every maker. */
+/** `npm run lab -- phone-table` runs this for every maker. */
 const makers = (process.env['TEST_MAKERS'] ?? 'own').split(' ');
 const profileOf = (maker: string): { profile?: MakerName } => {
   const profile = makerNames.find((name) => name === maker);
   return profile === undefined ? {} : { profile };
 };
 
-/** Tests the promises of the driver, on a phone of each maker that is reached in each of these ways. */
+/** Tests the guarantees of the driver on a phone of each maker, over each of these connections. */
 export function describeDriver(reaches: Readonly<Record<string, Reach>>): void {
   const matrix = makers.flatMap((maker) =>
     Object.entries(reaches).flatMap(([way, reach]) =>

@@ -8,19 +8,19 @@ import { maxTreeBytes, tooManyBytes } from '../tree/tree-size.ts';
 const megabyte = 1024 * 1024;
 const defaultMaxBytes = megabyte;
 
-/** Texts: the tree of a screen, and its picture in base64. */
+/** Limits in bytes of long texts: the tree of a screen, and its picture in base64. */
 const textBytes: ReadonlyMap<string, number> = new Map([
   ['source', maxTreeBytes],
   ['screenshot', 32 * megabyte],
 ]);
 
-/** Around a long text stand few other values. */
+/** Maximum number of values in a long answer, which has few other values around its text. */
 const maxParts = 10_000;
 
 const [quote, backslash] = ['"', '\\'].map((character) => character.charCodeAt(0));
 const separators = new Set(['[', '{', ','].map((character) => character.charCodeAt(0)));
 
-/** The UiAutomator2 server listens here, on the phone itself. */
+/** Port on which the UiAutomator2 server listens, on the phone itself. */
 const helperPort = 6790;
 
 const Reply = Type.Object({
@@ -43,11 +43,11 @@ export interface HelperReply extends Static<typeof Reply> {
   readonly bytes: Buffer;
 }
 
-/** The helper answered with an error; `kind` is a word of the W3C WebDriver table, such as `no such element`. */
+/** Error that the helper answered with; `kind` is a word of the W3C WebDriver table, such as `no such element`. */
 export class HelperError extends Error {
   override readonly name = 'HelperError';
   readonly kind: string;
-  /** Java's; the cause often stands here alone. */
+  /** Java stack trace. The cause is often only here. */
   readonly trace: string;
 
   constructor(kind: string, message: string, trace = '') {
@@ -61,7 +61,7 @@ export interface HelperRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** An answer that is not parsed again when it comes again: the reply has these bytes, and no value. */
+  /** Known answer, which is not parsed when it arrives again: the reply then has these bytes, and no value. */
   readonly known?: Buffer | undefined;
   readonly signal: AbortSignal;
 }
@@ -72,9 +72,9 @@ export interface HelperHttp {
 }
 
 /**
- * HTTP over ADB sockets: no forwarded port on the host that another program could use. Sockets are kept open, but
- * not through an adb server: it leaves Nagle's algorithm on, which with TCP's delayed acknowledgement costs 40 ms an
- * answer on an old socket and nothing on a new one (measured: 48 ms against 5 ms for a tree).
+ * Speaks HTTP over ADB sockets, which need no forwarded port on the host that another program could use. Keeps sockets
+ * open, except through an adb server: it leaves Nagle's algorithm on, which with TCP's delayed acknowledgement costs 40
+ * ms an answer on an old socket and nothing on a new one (measured: 48 ms against 5 ms for a tree).
  */
 export function createHelperHttp(shell: PhoneShell): HelperHttp {
   const keepsOpen = shell.connection.reach === 'direct-tcp';
@@ -87,7 +87,7 @@ export function createHelperHttp(shell: PhoneShell): HelperHttp {
     open.add(socket);
     return socket;
   };
-  /** Nobody else has it until it is put back. */
+  /** Takes an idle socket, which no other request uses until it is put back. */
   const take = (): HelperSocket | undefined => {
     for (let socket = resting.pop(); socket !== undefined; socket = resting.pop())
       if (open.has(socket)) return socket;
@@ -97,7 +97,7 @@ export function createHelperHttp(shell: PhoneShell): HelperHttp {
     async request(request) {
       const { signal } = request;
       const socket = take() ?? (await connect(signal));
-      // Its end ends the exchange.
+      // Closing the socket ends the exchange.
       const close = (): void => socket.close();
       signal.addEventListener('abort', close);
       try {
@@ -160,7 +160,7 @@ function boundOf(path: string): AnswerBound {
   };
 }
 
-/** Throws when a long answer is more than long texts: parsed, it would take many times its length. */
+/** Throws when a long answer has more than long texts: parsed, it would take many times its length. */
 function checkAnswerShape(body: Uint8Array): void {
   if (body.length <= defaultMaxBytes) return;
   let parts = 0;
@@ -180,20 +180,20 @@ interface HelperAnswer {
 }
 
 /**
- * A socket to the helper, for one HTTP exchange after the other. By hand, because node:http over a stream of our own costs
- * more than all the rest of a call (measured: 0.81 ms against 0.37 ms).
+ * Socket to the helper, for one HTTP exchange after the other. Written by hand, because node:http over a custom stream
+ * costs more than all the rest of a call (measured: 0.81 ms against 0.37 ms).
  */
 class HelperSocket {
   readonly #socket: AdbSocket;
   readonly #onClose: () => void;
   readonly #reader: { read(): Promise<{ value?: Uint8Array | undefined }>; cancel(): Promise<void> };
   readonly #writer: { write(chunk: Uint8Array): Promise<void>; abort(): Promise<void> };
-  /** Always one under way, so that the end of a socket that rests is seen. */
+  /** Pending read. There is always one, so that the end of an idle socket is noticed. */
   #next: Promise<Uint8Array | undefined>;
   #isOpen = true;
   #isResting = true;
 
-  /** `onClose` is called when no other exchange may begin. */
+  /** Wraps a socket. `onClose` is called when no other exchange may begin. */
   constructor(socket: AdbSocket, onClose: () => void) {
     this.#socket = socket;
     this.#onClose = onClose;
@@ -202,7 +202,10 @@ class HelperSocket {
     this.#next = this.#read();
   }
 
-  /** Rejects when the socket ends before the answer does, and when what comes is no answer or one of more bytes. */
+  /**
+   * Sends a request and reads its answer. Rejects when the socket ends before the answer does, and when the answer is
+   * invalid or too long.
+   */
   async exchange(request: Uint8Array, bound: AnswerBound): Promise<HelperAnswer> {
     this.#isResting = false;
     // Ignores a failed write: reading reports the same failure.
@@ -249,10 +252,10 @@ class HelperSocket {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Undefined at the end, however it came. */
+  /** Reads the next bytes; undefined at the end, for any reason. */
   async #read(): Promise<Uint8Array | undefined> {
     const { value } = await this.#reader.read().catch(() => ({ value: undefined }));
-    // Its end, or what nobody has asked for.
+    // The socket has ended, or has sent what no request asked for.
     if (value === undefined || this.#isResting) this.close();
     return value;
   }
@@ -264,7 +267,7 @@ interface Head {
   readonly staysOpen: boolean;
 }
 
-/** The helper says with each answer how long it is (NettyHttpResponse.java). */
+/** Parses the head of an answer. The helper sends the length with each answer (NettyHttpResponse.java). */
 function parseHead(head: string, { maxBytes, refusal }: AnswerBound): Head {
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
   const size = /\r\ncontent-length: *(\d+) *(?:\r\n|$)/i.exec(head)?.[1];

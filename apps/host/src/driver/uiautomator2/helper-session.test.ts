@@ -32,7 +32,9 @@ async function noteSettings(request: IncomingMessage): Promise<void> {
 
 const { signal } = new AbortController();
 
-/** A session with a helper that answers as told; its "ADB sockets" are TCP connections to a real HTTP server. */
+/**
+ * Starts a session with a helper that gives this answer; its "ADB sockets" are TCP connections to a real HTTP server.
+ */
 async function startSession(answer: Answer): Promise<HelperSession> {
   sockets.clear();
   server = createServer((request, response) => {
@@ -63,7 +65,7 @@ async function startSession(answer: Answer): Promise<HelperSession> {
 }
 
 describe('a session with the UI helper', () => {
-  // The helper skips settings that it does not know without a word.
+  // The helper silently ignores settings that it does not know.
   it('sends only settings that the helper knows', async () => {
     await startSession((_, response) => response.end('{"value":null}'));
     expect(sentSettings).not.toEqual([]);

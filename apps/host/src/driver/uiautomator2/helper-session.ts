@@ -5,34 +5,40 @@ import type { TouchWindow } from '../touch/touch-look.ts';
 import { readWindowList } from './window-list.ts';
 import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } from './helper-http.ts';
 
-/** The one WebDriver session of a helper; opened again when the helper has lost it. Paths are below the session. */
+/**
+ * WebDriver session of a helper, which has only one; opened again when the helper has lost it. Paths are relative to
+ * the session.
+ */
 export interface HelperSession {
   open(signal: AbortSignal): Promise<void>;
   get(path: string, signal: AbortSignal): Promise<unknown>;
-  /** A GET whose value must be text. Gives `known` itself where the same bytes come again. */
+  /** Sends a GET whose value must be text. Returns `known` itself when the same bytes arrive again. */
   getText(path: string, signal: AbortSignal, known?: ToldText): Promise<ToldText>;
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** Rejects when the helper answers but has lost its access to the screen. */
   probe(signal: AbortSignal): Promise<void>;
-  /** All windows of the main display, the front one first; undefined for an answer that is none. Rejects as `probe`. */
+  /**
+   * Lists all windows of the main display, front to back; undefined for an answer in another form. Rejects like
+   * `probe`.
+   */
   listWindows(signal: AbortSignal): Promise<TouchWindow[] | undefined>;
 }
 
 const settings = {
-  // The helper must answer at once with what is there: waiting is the automation's own business.
+  // The helper must answer at once with the current state: waiting is the automation's own business.
   waitForIdleTimeout: 0,
   waitForSelectorTimeout: 0,
   actionAcknowledgmentTimeout: 0,
   scrollAcknowledgmentTimeout: 0,
-  // The helper's own limit is 70 levels, below which it leaves nodes out without a word.
+  // The helper's own limit is 70 levels, below which it silently omits nodes.
   snapshotMaxDepth: 300,
   // Keeps the helper from walking from each node up to the root.
   simpleBoundsCalculation: true,
-  // Keeps no nodes until an event tells of a change: web pages, Compose and some widgets don't tell.
+  // Caches no nodes until an event reports a change: web pages, Compose and some widgets don't report changes.
   deferAccessibilityCacheReset: false,
-  // A phone whose charger is pulled goes on.
+  // A phone that loses its charger keeps running the helper.
   shutdownOnPowerDisconnect: false,
-  // Frames for records and for who watches.
+  // Frames for records and viewers.
   mjpegServerFramerate: frameForm.framesPerSecond,
   mjpegServerScreenshotQuality: frameForm.quality,
   // Lets the phone sleep until a run wants the screen; the helper's own default is a day.
@@ -69,7 +75,7 @@ export function createHelperSession(
     http.request(request).catch((error: unknown) => {
       throw toDriverError(error, request.signal, failed, request.path);
     });
-  /** Android has ended the helper's UiAutomation: only a new process gets another one. */
+  /** Fails the helper because Android has ended its UiAutomation: only a new process gets another one. */
   const fail = (): unknown => {
     const sentence = "Android has ended the UI helper's access to the screen (UiAutomation)";
     failing.abort(new DriverError('ui_helper_failed', `${sentence}.`));
@@ -78,7 +84,7 @@ export function createHelperSession(
   const explain = async (error: unknown, path: string, signal: AbortSignal): Promise<unknown> => {
     if (!(error instanceof HelperError) || signal.aborted) return toDriverError(error, signal, failed, path);
     if (isDeadUiAutomation(error)) return fail();
-    // A tree that did not come: the windows tell at once whether the helper still sees any.
+    // A tree is missing: the list of windows shows at once whether the helper still sees any.
     if (/waiting for the root/.test(error.message) && !(await seesWindows(signal))) return fail();
     return toHelperFailure(error, path);
   };
@@ -93,7 +99,7 @@ export function createHelperSession(
       () => true,
       (error: unknown) => !(error instanceof HelperError && isDeadUiAutomation(error)),
     );
-  /** The path is below the session. */
+  /** Sends a request with a path relative to the session. */
   const inSession = async ({ path, ...call }: HelperRequest): Promise<HelperReply> => {
     const request = (): HelperRequest => ({ ...call, path: `/session/${sessionId}/${path}` });
     try {
@@ -154,12 +160,17 @@ function toDriverError(error: unknown, signal: AbortSignal, failed: AbortSignal,
   );
 }
 
-/** Android has ended the helper's UiAutomation, or what serves it; the helper itself goes on and says that all is well. */
+/**
+ * Whether Android has ended the helper's UiAutomation, or what serves it. The helper itself keeps running and reports
+ * success.
+ */
 export function isDeadUiAutomation({ message, trace }: Pick<HelperError, 'message' | 'trace'>): boolean {
   return /UiAutomation not connected|DeadObjectException|DeadSystemException/.test(`${message} ${trace}`);
 }
 
-/** Explains a refused call. The call decides the code: the helper tells refused input as a state of elements. */
+/**
+ * Explains a refused call. The call decides the code, because the helper reports refused input as a state of elements.
+ */
 function toHelperFailure(error: HelperError, path: string): DriverError {
   const code = codeOf(error, path);
   return new DriverError(code, sentenceOf(error, code, path), error);
@@ -171,7 +182,7 @@ const injecting = /actions$|gestures\/|press_keycode$|\/?back$/;
 function codeOf({ kind, message, trace }: HelperError, path: string): DriverErrorCode {
   if (/INJECT_EVENTS|inject/i.test(`${message} ${trace}`)) return 'input_refused';
   if (kind === 'invalid element state') return injecting.test(path) ? 'input_refused' : 'text_not_typable';
-  // Its sentence asks whether a window forbids pictures: it does not know.
+  // The helper's message asks whether a window forbids pictures, because it does not know.
   if (ofPicture.test(path)) return 'screen_not_readable';
   if (kind === 'no such element') return 'no_focused_field';
   if (kind === 'no such alert') return 'no_alert';
@@ -200,7 +211,7 @@ function sentenceOf(error: HelperError, code: DriverErrorCode, path: string): st
   }
 }
 
-/** Android's own words, which stand in the trace alone where the helper tells of a failed call. */
+/** Finds Android's own message, which is only in the trace when the helper reports a failed call. */
 function refusalIn({ message, trace }: HelperError): string | undefined {
   const lines = `${message}\n${trace}`.split('\n');
   return lines

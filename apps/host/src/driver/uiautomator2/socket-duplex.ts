@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { AdbSocket } from '@yume-chan/adb';
 import { closeQuietly } from '../shell/phone-shell.ts';
 
-/** An ADB socket as a Node stream. */
+/** Converts an ADB socket to a Node stream. */
 export function toSocketDuplex(socket: AdbSocket): Duplex {
   const reader = socket.readable.getReader();
   const writer = socket.writable.getWriter();

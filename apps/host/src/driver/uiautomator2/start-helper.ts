@@ -10,14 +10,14 @@ import { pushFile } from '../shell/phone-files.ts';
 
 export interface RunningHelper {
   readonly http: HelperHttp;
-  /** Resolves with what the instrumentation printed last, when it ends. */
+  /** Resolves with the last output of the instrumentation, when it ends. */
   readonly ended: Promise<string>;
   stop(): void;
 }
 
 export interface HelperLaunch {
   readonly signal: AbortSignal;
-  /** Called when the helper was launched, before it answers. */
+  /** Called when the helper is launched, before it answers. */
   readonly onLaunched: () => void;
 }
 
@@ -26,7 +26,9 @@ const statusTimeoutMs = 2000;
 const readyTimeoutMs = 30_000;
 const statusCheck = Compile(Type.Object({ ready: Type.Optional(Type.Boolean()) }));
 
-/** Installs (when needed) and starts the UI helper, and waits until it answers. The installation is limited by the signal alone. */
+/**
+ * Installs (when needed) and starts the UI helper, and waits until it answers. Only the signal limits the installation.
+ */
 export async function startHelper(
   shell: PhoneShell,
   sdkVersion: number,
@@ -56,21 +58,28 @@ export async function startHelper(
   }
 }
 
-/** The server listens on every address of the phone, without asking who comes: it must not outlive the link. */
+/**
+ * Returns a command that ends with the link. The server listens on every address of the phone without authentication,
+ * so it must not outlive the link.
+ */
 function boundToLink(command: string): string {
   const stop = [serverPackage, testPackage].map((name) => `am force-stop ${name}`).join('; ');
   return `trap '${stop}' EXIT; trap exit HUP; ${command} & wait`;
 }
 
-/** A helper that was left behind holds the port and the phone's only UiAutomation; the end of our `am` does not end it on every Android. */
+/**
+ * Stops an orphaned helper, which holds the port and the phone's only UiAutomation. The end of the host's `am` does not
+ * end it on every Android.
+ */
 export async function stopHelper(shell: PhoneShell, signal: AbortSignal): Promise<void> {
   await shell.run(`am force-stop ${serverPackage}; am force-stop ${testPackage}`, signal);
 }
 
 /**
- * DISABLE_SUPPRESS_ACCESSIBILITY_SERVICES keeps the user's accessibility services running, which Android otherwise
- * suspends for as long as a UiAutomation is connected. From API 28 on the helper's reflection needs the hidden API
- * check off; this flag does it for the one process, where Appium changes a setting of the whole phone.
+ * Returns the command that starts the helper. DISABLE_SUPPRESS_ACCESSIBILITY_SERVICES keeps the user's accessibility
+ * services running, which Android otherwise suspends for as long as a UiAutomation is connected. From API 28 on the
+ * helper's reflection needs the hidden API check off; this flag does it for the one process, while Appium changes a
+ * setting of the whole phone.
  */
 function instrumentCommand(sdkVersion: number): string {
   const hiddenApis = sdkVersion >= 28 ? '--no-hidden-api-checks ' : '';
@@ -116,7 +125,7 @@ export function lastLines(output: string): string {
   return chosen.join(' ').slice(0, 300).replace(/\.+$/, '') || 'it printed no cause';
 }
 
-/** Lines of a test run that went well: -1 is RESULT_OK of android.app.Activity. */
+/** Lines of a successful test run: -1 is RESULT_OK of android.app.Activity. */
 const saysWell = /^(?:OK \(|Time: |INSTRUMENTATION_(?:STATUS_)?CODE: (?:-1|[01])$)/;
 
 const serverPackage = 'io.appium.uiautomator2.server';
@@ -132,20 +141,23 @@ const apks: readonly HelperApk[] = [
   { packageName: testPackage, path: TEST_APK_PATH },
 ];
 
-/** Both packages of the UI helper, as a phone lists them that has them. */
+/** Packages of the UI helper, in the form in which a phone lists them. */
 export const helperPackages = apks.map(({ packageName }) => ({
   name: packageName,
   versionCode: 1,
   versionName: version,
 }));
 
-/** Installs both packages of the UI helper unless this very version is there. Returns whether it had to. Rejects with `ui_helper_refused` when the phone does not take them. */
+/**
+ * Installs both packages of the UI helper unless this exact version is there. Returns whether it installed them.
+ * Rejects with `ui_helper_refused` when the phone does not accept them.
+ */
 async function installHelper(shell: PhoneShell, signal: AbortSignal): Promise<boolean> {
   if (await isInstalled(shell, signal)) return false;
   for (const apk of apks) {
     const failure = await installApk(shell, apk, signal);
     if (failure === undefined) continue;
-    // Another signature or a newer version stands in the way; both packages must come from one build.
+    // Another signature or a newer version blocks the installation; both packages must come from one build.
     if (
       !/UPDATE_INCOMPATIBLE|VERSION_DOWNGRADE|ALREADY_EXISTS|SHARED_USER|INCONSISTENT_CERTIFICATES/.test(
         failure,
@@ -170,7 +182,7 @@ async function uninstallHelper(shell: PhoneShell, signal: AbortSignal): Promise<
   for (const { packageName } of apks) await shell.run(`pm uninstall ${packageName}`, signal);
 }
 
-/** Returns pm's own word of failure, or undefined. */
+/** Returns pm's own failure message, or undefined. */
 async function installApk(
   shell: PhoneShell,
   apk: HelperApk,

@@ -3,12 +3,12 @@ import type { PasswordMemory } from '../typed-password.ts';
 import type { FieldLook } from '../ui-backend.ts';
 import type { HelperSession } from './helper-session.ts';
 
-// The key under which WebDriver hands out elements (W3C WebDriver, section 12.1).
+// Key under which WebDriver returns elements (W3C WebDriver, section 12.1).
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
-/** Types into whatever field of one phone has the focus. */
+/** Types into the field of one phone that has the focus. */
 export interface FieldTyper {
-  /** Puts the text after what the field holds; the field's own editor takes it, so any Unicode is fine. */
+  /** Appends the text to what the field holds. The field's own editor takes it, so any Unicode works. */
   type(text: string, memory: PasswordMemory, signal: AbortSignal): Promise<FieldLook>;
   clear(signal: AbortSignal): Promise<void>;
   read(signal: AbortSignal): Promise<FieldLook>;
@@ -66,7 +66,7 @@ async function getFocusedField(session: HelperSession, signal: AbortSignal): Pro
   throw new DriverError('no_focused_field', 'No text field has the focus. Tap one first.');
 }
 
-/** The helper takes a backslash and an n at the end of a text for ENTER and drops both: such an end goes in two parts. */
+/** Splits a text that ends with a backslash and an n, because the helper takes these for ENTER and drops both. */
 function withoutEnterMark(text: string): string[] {
   return text.endsWith(String.raw`\n`) ? [text.slice(0, -1), 'n'] : [text];
 }

@@ -23,10 +23,10 @@ interface Way {
   readonly toY: number;
 }
 
-/** Android takes a finger that rests for longer than 500 ms for one that wants to move what is below it. */
+/** Hold time in ms that grabs what is below a finger: Android expects a finger to rest for longer than 500 ms. */
 export const grabMs = 700;
 
-/** First API level (Android 10) at which only the app in front and the keyboard are shown the clipboard's content. */
+/** First API level (Android 10) at which only the app in front and the keyboard may read the clipboard. */
 const closedSinceSdk = 29;
 
 export interface HelpedPhone {
@@ -35,7 +35,9 @@ export interface HelpedPhone {
   readonly screenWidth: number;
 }
 
-/** Starts the helper on the phone and speaks with it. Rejects with `ui_helper_failed` when it can't be had. */
+/**
+ * Starts the helper on the phone and connects to it. Rejects with `ui_helper_failed` when the helper is unavailable.
+ */
 export async function createUiautomator2Backend(
   shell: PhoneShell,
   { sdkVersion, screenWidth }: HelpedPhone,
@@ -142,7 +144,7 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
   };
 }
 
-/** Reads the clipboard. Where Android does not show it to the helper, the helper gets an empty text and no error. */
+/** Reads the clipboard. When Android hides it from the helper, the helper gets an empty text and no error. */
 async function readClipboard(
   session: HelperSession,
   sdkVersion: number,
@@ -162,7 +164,7 @@ async function writeClipboard(session: HelperSession, text: string, signal: Abor
   await session.post('appium/device/set_clipboard', { content, contentType: 'PLAINTEXT' }, signal);
 }
 
-/** One finger's way across the screen, as W3C WebDriver actions. The move's duration is the swipe's. */
+/** Path of one finger across the screen, as W3C WebDriver actions. The move's duration is the swipe's. */
 function swipeActions({ durationMs, ...way }: AgentCallParams<'input.swipe'>): unknown[] {
   return [finger('finger', way, { holdMs: 0, durationMs })];
 }
@@ -204,8 +206,9 @@ function finger(
 type Input = Pick<UiBackend, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag' | 'pressKey'>;
 
 /**
- * Input by the helper, and by the shell into an app where the helper took far too long: from Android 16 on, UiAutomation waits before it
- * injects until the animations of all windows have ended, and some apps have one that never does.
+ * Sends input by the helper, and by the shell into an app where the helper took far too long. From Android 16 on,
+ * UiAutomation waits before it injects until the animations of all windows have ended, and some apps have one that
+ * never ends.
  */
 function createQuickInput(
   helper: Input,
@@ -243,13 +246,13 @@ const namesOf = (windows: readonly TouchWindow[]): string =>
 interface TreeReading {
   readonly session: Pick<HelperSession, 'getText' | 'listWindows' | 'post'>;
   readonly renewals: Renewals;
-  /** A dark screen has no tree, whoever asks. */
+  /** Whether the screen is on. A dark screen has no tree for any reader. */
   readonly isAwake: (signal: AbortSignal) => Promise<boolean>;
-  /** Called when the helper has to be started anew. */
+  /** Called when the helper has to be restarted. */
   readonly onRenewal: (renewal: HelperRenewal) => void;
 }
 
-/** Reads trees within their limit, and has the helper renewed when it no longer gets what is on the screen. */
+/** Reads trees within their time limit, and renews the helper when it no longer gets what is on the screen. */
 interface TreeReader {
   readActive(signal: AbortSignal, known?: ToldText): Promise<ToldText>;
   readAll(signal: AbortSignal): Promise<UiNode[]>;
@@ -275,7 +278,10 @@ function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading
       `The screen gave no tree in ${limitMs / 1000} s, although these windows are there: ${windows}. A video or an animation may keep its app busy.`,
     );
   };
-  /** The helper looks on for up to ten seconds, and reads no other tree before; all other calls it takes. */
+  /**
+   * Reads a tree within its limit. The helper keeps trying for up to ten seconds, in which it reads no other tree but
+   * executes all other calls.
+   */
   const readInTime = async (signal: AbortSignal, known?: ToldText): Promise<ToldText> => {
     const limitMs = renewals.treeMs;
     const reading = session.getText('source', signal, known);
@@ -305,13 +311,13 @@ function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading
       checkWebPages(told);
       return told;
     },
-    /** The helper reads the active window alone, which is faster, but for this. */
+    /** Reads all windows. Otherwise the helper reads only the active window, which is faster. */
     async readAll(signal) {
       try {
         await setAllWindows(true, signal);
         return parseRoots((await readInTime(signal)).text);
       } finally {
-        // Restores it also when the caller has gone: the next reading would have all windows in it.
+        // Restores it also when the caller has given up: the next reading would otherwise contain all windows.
         await setAllWindows(false, AbortSignal.timeout(restoreMs));
       }
     },

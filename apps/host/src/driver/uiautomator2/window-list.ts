@@ -7,8 +7,9 @@ const optional = { displayId: Type.Optional(Type.Integer()) };
 const side = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
 
 /**
- * WindowModel of appium-uiautomator2-server. Its rectangle is what AccessibilityWindowInfo.getBoundsInScreen gives, which Android makes
- * of the touchable region. ListWindows.java lists the windows of all displays.
+ * Schema of WindowModel of appium-uiautomator2-server. Its rectangle is that of
+ * AccessibilityWindowInfo.getBoundsInScreen, which Android derives from the touchable region. ListWindows.java lists
+ * the windows of all displays.
  */
 const WindowModel = Type.Object({
   ...optional,
@@ -20,7 +21,7 @@ type WindowModel = Static<typeof WindowModel>;
 const check = Compile(Type.Array(WindowModel, { maxItems: 1000 }));
 const mainDisplay = 0;
 
-/** Undefined for what is no list of windows. */
+/** Parses a list of windows; undefined for anything else. */
 export function readWindowList(value: unknown): TouchWindow[] | undefined {
   if (!check.Check(value)) return undefined;
   return value

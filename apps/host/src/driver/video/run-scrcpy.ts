@@ -5,7 +5,10 @@ import { keepFile } from '../shell/phone-files.ts';
 import { closeQuietly, type PhoneShell, type RunningCommand } from '../shell/phone-shell.ts';
 import type { ScrcpyProtocol, ScrcpyServer } from './scrcpy-file.ts';
 
-/** Forms of the video. `live` fits a viewer's window, and several phones on one wireless link; `film` can go on as long as a run. */
+/**
+ * Forms of the video. `live` fits a viewer's window, and several phones on one wireless link. `film` can last as long
+ * as a run.
+ */
 const videoForms = {
   live: { shortSide: 720, framesPerSecond: 30, bitsPerSecond: 2_000_000 },
   film: { shortSide: 540, framesPerSecond: 15, bitsPerSecond: 1_000_000 },
@@ -15,11 +18,11 @@ const keySeconds = 2;
 const connectMs = 10_000;
 const retryMs = 50;
 
-/** Untouched as the encoder made it; a key packet with the parameters that its decoder has to know first. */
+/** Packet as the encoder made it. A key packet begins with the parameters that its decoder needs first. */
 export interface VideoPacket {
   readonly isKey: boolean;
   readonly data: Buffer;
-  /** Epoch milliseconds, when the screen showed it. */
+  /** Time at which the screen showed it, in epoch ms. */
   readonly takenAt: number;
   readonly width: number;
   readonly height: number;
@@ -30,13 +33,13 @@ export interface VideoPacket {
 interface Options {
   readonly shell: PhoneShell;
   readonly server: ScrcpyServer;
-  /** Size of the phone's screen, either way round. */
+  /** Size of the phone's screen, in either orientation. */
   readonly screen: { readonly width: number; readonly height: number };
   readonly use: VideoUse;
   readonly onPacket: (packet: VideoPacket) => void;
 }
 
-/** Encodes the screen on the phone until the signal aborts. Rejects with why it has ended. */
+/** Encodes the screen on the phone until the signal aborts. Rejects with the reason why it has ended. */
 export async function runScrcpy(options: Options, signal: AbortSignal): Promise<void> {
   const { shell, server, screen } = options;
   const form = videoForms[options.use];
@@ -64,7 +67,7 @@ export async function runScrcpy(options: Options, signal: AbortSignal): Promise<
     await readVideo(scrcpy, { ...options, running, service: `localabstract:scrcpy_${scid}` }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    // A server that can't encode says so, and ends.
+    // A server that can't encode reports it, and ends.
     running.kill();
     const why = lastLine(await running.ended) ?? textOf(error);
     throw new Error(`scrcpy stopped: ${why}`, { cause: error });
@@ -94,7 +97,7 @@ async function readVideo(
   const over = AbortSignal.any([signal, ended.signal]);
   try {
     const whole = new BufferedReadableStream(socket.readable);
-    // Sent as soon as the connection is made.
+    // The server sends this byte as soon as the connection is open.
     await untilAborted(over, async () => whole.readExactly(1));
     const { stream } = await untilAborted(over, async () => scrcpy.parseVideoStreamMetadata(whole.release()));
     const reader = stream.pipeThrough(scrcpy.createMediaStreamTransformer()).getReader();
@@ -117,7 +120,7 @@ async function readVideo(
   }
 }
 
-/** The server listens some time after its start. */
+/** Connects to the server, which listens some time after its start. */
 async function connect(
   shell: PhoneShell,
   { running, service }: Pick<Reading, 'running' | 'service'>,
@@ -136,7 +139,10 @@ async function connect(
   }
 }
 
-/** The phone counts microseconds from a moment that it does not tell. The packet that came quickest was sent when it arrived. */
+/**
+ * Converts the phone's timestamps, which count microseconds from an unknown moment, to epoch ms. The packet with the
+ * lowest delay counts as sent when it arrived.
+ */
 function phoneTimes(): (pts: bigint | undefined) => number {
   let zeroAt = Infinity;
   return (pts) => {

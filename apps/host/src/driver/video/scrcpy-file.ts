@@ -18,7 +18,10 @@ interface Protocols {
   readonly parseConfiguration: typeof h264ParseConfiguration;
 }
 
-/** Loads the protocols by version; patches share the video. Called where there is a server: it has 200 modules. */
+/**
+ * Loads the protocols by version; patch releases share the video. Called only when there is a server, because the
+ * library has 200 modules.
+ */
 async function loadProtocols(): Promise<Protocols> {
   const scrcpy = await import('@yume-chan/scrcpy');
   const { Scrcpy4Options } = await import('./scrcpy-4.ts');
@@ -55,7 +58,10 @@ export interface ScrcpyServer {
 /** Paths of the server in packages and in scrcpy's own installation. */
 const installedPaths = ['/usr/share/scrcpy/scrcpy-server', '/usr/local/share/scrcpy/scrcpy-server'];
 
-/** `chosen`: the operator's file; `installed`: where scrcpy's client looks for it. Gives why when there is none, as the middle of a sentence. */
+/**
+ * Finds the server. `chosen` is the operator's file; `installed` has the paths where scrcpy's client looks for it.
+ * Returns the reason when there is none, as the middle of a sentence.
+ */
 export async function findScrcpyServer(
   chosen: string | undefined,
   installed: string | undefined,
@@ -86,12 +92,15 @@ async function serverOf(
   return { localPath, sha256, version, Options, parseConfiguration };
 }
 
-/** Version in the code of the server, which says so to a client of another version, however it was built. */
+/**
+ * Pattern of the version in the code of the server, which names it in an error for a client of another version, in
+ * every build.
+ */
 const versionForm = /The server version \((\d+(?:\.\d+)+)\) does not match the client/;
-/** Maximum size of a server's code; that of scrcpy 4.1 has 2 MB. */
+/** Maximum size of a server's code in bytes; that of scrcpy 4.1 has 2 MB. */
 const maxCodeBytes = 64 * 1024 * 1024;
 
-/** `file`: the ZIP file that a server is. */
+/** Returns the version of a server; `file` is the ZIP file of the server. */
 function toldVersion(file: Buffer): string | undefined {
   try {
     const isCode = ({ name, originalSize }: UnzipFileInfo): boolean =>

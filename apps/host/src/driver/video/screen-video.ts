@@ -5,22 +5,25 @@ import type { PhoneShell } from '../shell/phone-shell.ts';
 import { runScrcpy, type VideoPacket, type VideoUse } from './run-scrcpy.ts';
 import type { ScrcpyServer } from './scrcpy-file.ts';
 
-/** The encoder costs the phone power. */
+/** Idle time in ms before the encoder stops, because it costs the phone power. */
 const idleMs = 5000;
-/** Maximum wait for the first packet. The viewer has pictures of another kind until then. */
+/** Maximum wait for the first packet in ms. The viewer has pictures of another kind until then. */
 const startMs = 300;
-/** Maximum wait for the next packet, also for a viewer that comes meanwhile: the server asks for all at once. */
+/**
+ * Maximum wait for the next packet in ms, also for a viewer that arrives meanwhile: the server asks for all viewers at
+ * once.
+ */
 const stillMs = 250;
-/** A phone that can't encode is not asked to again and again. */
+/** Time in ms before a phone that can't encode is tried again. */
 const afterFailureMs = 60_000;
-/** Limit above what two seconds take. An encoder that makes no key frame is started anew. */
+/** Limit in bytes above what two seconds take. An encoder that makes no key frame is restarted. */
 const maxGroupBytes = 16 * 1024 * 1024;
 
 const masked = 'a mask is active';
 export const startingVideo = 'H.264 is starting';
 
 export interface VideoPackets {
-  /** Place of the first packet, or of the one that is to come. */
+  /** Place of the first packet, or of the next one when there is none. */
   readonly first: VideoPlace;
   readonly packets: readonly VideoPacket[];
 }
@@ -37,11 +40,11 @@ interface Options {
   readonly masks: Pick<HeldMasks, 'list' | 'heldOnce'>;
 }
 
-/** One life of the encoder: its last key packet, and all that came after it. */
+/** One run of the encoder: its last key packet, and all packets after it. */
 interface Running {
   readonly id: string;
   readonly use: VideoUse;
-  /** `heldOnce` of the masks at its start: a packet from after a change of it may show a hidden part. */
+  /** Value of the masks' `heldOnce` at its start. A packet from after a change of it may show a hidden part. */
   readonly heldOnce: number;
   readonly stop: AbortController;
   readonly startedAt: number;
@@ -51,14 +54,14 @@ interface Running {
   first: number;
 }
 
-/** H.264 of a phone's screen for as long as somebody asks for it. Never of a moment at which a mask was held. */
+/** H.264 of a phone's screen for as long as it is requested. Never shows a moment at which a mask was held. */
 export class ScreenVideo {
   readonly #options: Options;
   #running: Running | undefined;
   #failure = { reason: '', until: -Infinity };
   readonly #waiting = new Set<() => void>();
   #idle: NodeJS.Timeout | undefined;
-  /** End of the time in which the encoder makes what a viewer wants, and films have the same. */
+  /** End of the time in which the encoder uses the form for viewers, which films then get as well. */
   #liveUntil = -Infinity;
   #isClosed = false;
 
@@ -66,7 +69,10 @@ export class ScreenVideo {
     this.#options = options;
   }
 
-  /** Packets after that place, or from the last key packet on; an empty list after a quarter of a second without. */
+  /**
+   * Returns the packets after a place, or from the last key packet on; an empty list after a quarter of a second
+   * without packets.
+   */
   async next(
     after: VideoPlace | null,
     signal: AbortSignal,
@@ -92,7 +98,7 @@ export class ScreenVideo {
     this.#stop();
   }
 
-  /** Returns the encoder that runs, or the reason why none does. */
+  /** Returns the running encoder, or the reason why none runs. */
   #start(): Running | NoVideo {
     const { server, masks } = this.#options;
     if (this.#isClosed) return { reason: 'the connection to the phone broke' };
@@ -182,11 +188,11 @@ export class ScreenVideo {
   }
 }
 
-/** Whether one decoder shows both. */
+/** Whether one decoder can show both. */
 export const isOfSameForm = (one: VideoPacket, other: VideoPacket): boolean =>
   one.width === other.width && one.height === other.height && one.codec === other.codec;
 
-/** Packets after that place, as many as fit into one answer. */
+/** Returns the packets after a place, as many as fit into one answer. */
 function packetsAfter({ id, group, first }: Running, after: VideoPlace | null): VideoPackets {
   const isKnown = after?.stream === id && after.number >= first && after.number < first + group.length;
   const skipped = isKnown ? after.number + 1 - first : 0;

@@ -3,18 +3,18 @@ import { globSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Folder into which get-tools.sh has put the tools; empty where they are not. */
+/** Folder with the tools from get-tools.sh; empty when they are missing. */
 export const helperTools = process.env['TEST_HELPER_TOOLS'] ?? '';
 export const helperFolder = join(import.meta.dirname, '../../../../helper');
 export const shippedDex = join(helperFolder, 'phalanx-helper.dex');
 
-/** A screen that is made up, or doubles of Android's classes of an API level. */
+/** Ground under the helper: a fake screen, or doubles of Android's classes of an API level. */
 export type Ground = 'fake' | '26' | '34';
 
 export interface ShippedBytes {
-  /** A folder for this test. */
+  /** Folder for this test. */
   readonly work: string;
-  /** Runs them. Arguments are those of Main.java. */
+  /** Runs the bytes. Arguments are those of Main.java. */
   start(
     on: Ground,
     properties: Record<string, string>,
@@ -27,7 +27,7 @@ export interface ShippedBytes {
 export const runTool = (program: string, ...args: string[]): Buffer =>
   execFileSync(program, args, { env: { ...process.env, PATH: '/usr/bin:/bin' }, stdio: 'pipe' });
 
-/** The bytes that phones get, translated back for this machine's JVM. */
+/** Translates the bytes that phones get back for this machine's JVM. */
 export function translateBack(...grounds: readonly Ground[]): ShippedBytes {
   const work = mkdtempSync(join(tmpdir(), 'phalanx-helper-'));
   const android = join(helperTools, 'android.jar');
