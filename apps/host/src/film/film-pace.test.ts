@@ -9,7 +9,7 @@ import { rawPicture, type TakenPicture } from '../driver/pictures/taken-picture.
 import { hostTimings } from '../time/host-timings.ts';
 import { RunFilm } from './run-film.ts';
 
-/** A phone whose screen has one colour, and what was kept of its film. */
+/** Returns a phone whose screen has one colour, and the parts of its film that were kept. */
 function filmOf({ maxBytes = 1_000_000, hasRoom = (): boolean => true } = {}) {
   const screen = { red: 50, shots: 0 };
   const kept: { about: FilmPartAbout; jpeg: Buffer }[] = [];

@@ -1,4 +1,4 @@
-/** The film of a run, with a real sandbox and driver, from the phone to the server. */
+/** Films of runs, with a real sandbox and driver, from the phone to the server. */
 import { randomUUID } from 'node:crypto';
 import type { Bounds, ScreenMask } from '@phalanx/protocol';
 import sharp from 'sharp';
@@ -34,7 +34,7 @@ it('shows the screen as it changes, in order, and each screen once', async () =>
   await untilPictures(runId, 4);
   host.service.send({ type: 'stop', run_ids: [runId] });
   await host.service.untilEnded(runId);
-  // All of it is there when the end of the run is.
+  // All pictures are stored when the end of the run is reported.
   const pictures = host.service.records.filmOf(runId);
   expect(pictures.map(({ number }) => number)).toEqual(pictures.map((_, index) => index + 1));
   const times = pictures.map(({ takenAt }) => takenAt);
@@ -73,7 +73,7 @@ it('shows nothing that is masked, while the automation works', async () => {
     expect(await brightest(body, { left: 0, top: 0, right: 1080, bottom: 240 })).toBeLessThan(16);
   const last = pictures.at(-1)?.body ?? Buffer.alloc(0);
   expect(await brightest(last, bounds)).toBeLessThan(16);
-  // There is something to see beside it.
+  // The unmasked part below shows content.
   const below = { ...bounds, top: bounds.bottom + 40, bottom: bounds.bottom + 600 };
   expect(await brightest(last, below)).toBeGreaterThan(64);
 });
@@ -107,7 +107,7 @@ it('is the last screen alone of a run without one that ends well, with all that 
     await (await agent.actions.waitForId('password')).writeText('balance-of-the-tests');`;
   const runId = host.launch(code, serial, masks);
   expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed' });
-  // The film is there with the end of the run.
+  // The film is stored when the end of the run is reported.
   const pictures = host.service.records.filmOf(runId);
   expect(pictures.map(({ number, noVideo }) => [number, noVideo])).toEqual([
     [1, 'the run was launched without a film: this is its last screen'],

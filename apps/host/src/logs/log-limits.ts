@@ -1,35 +1,35 @@
 import { getHeapStatistics } from 'node:v8';
 
-/** Limits of the runs' logs that the host keeps and sends at a time. Sizes are bytes of the encoded entries. */
+/** Limits of the run logs that the host buffers and sends. Sizes are bytes of the encoded entries. */
 export interface LogLimits {
-  /** Maximum of one run, while the server is away; newer entries are dropped and counted. */
+  /** Maximum buffer of one run while the server is unreachable. Newer entries are dropped and counted. */
   runBytes: number;
-  /** Maximum of all runs together, likewise. */
+  /** Maximum buffer of all runs together while the server is unreachable. Newer entries are dropped and counted. */
   totalBytes: number;
-  /** While the server is connected, a run with more unstored entries than this waits. */
+  /** Number of unstored bytes above which a run has to wait while the server is connected. */
   pressureBytes: number;
   /**
-   * Maximum wait of that run, in milliseconds, and ten times as long when `runBytes` are reached: the end of a run that
-   * waits can't be seen, so a server that stores nothing must not hold a run for ever.
+   * Maximum wait of a run above `pressureBytes`, in milliseconds; ten times as long once `runBytes` are reached. A
+   * waiting run can't report its end, so a server that stores nothing must not block a run forever.
    */
   pressureMs: number;
-  /** Maximum number of frames of one run that were sent and are not known to be stored. */
+  /** Maximum number of unacknowledged frames of one run. */
   framesPerRun: number;
-  /** The same for all runs together. */
+  /** Maximum number of unacknowledged frames of all runs together. */
   framesInTotal: number;
-  /** A frame holds more only when its one entry is larger. */
+  /** Maximum size of a frame. Only a frame with a single larger entry exceeds it. */
   frameBytes: number;
-  /** No frame is sent while more than this waits for the network, so that heartbeats are not held up. */
+  /** Number of bytes waiting for the network above which no frame is sent, so that heartbeats are not delayed. */
   socketBytes: number;
-  /** A spool file is followed by a new one at this size, so that stored entries can be deleted. */
+  /** Size at which a spool file is rotated, so that stored entries can be deleted. */
   segmentBytes: number;
-  /** The same for its age, in milliseconds. */
+  /** Age at which a spool file is rotated, in milliseconds. */
   segmentMs: number;
 }
 
 const mebibyte = 1024 * 1024;
 
-/** Buffered entries live in the heap: on a small machine they must leave room for the rest. */
+/** Buffered entries live in the heap. On a small machine they must leave room for everything else. */
 const quarterOfHeapBytes = Math.floor(getHeapStatistics().heap_size_limit / 4);
 
 export const defaultLogLimits: Readonly<LogLimits> = Object.freeze({
@@ -45,7 +45,7 @@ export const defaultLogLimits: Readonly<LogLimits> = Object.freeze({
   segmentMs: 60_000,
 });
 
-/** Memory of the logs of all runs together, in bytes. */
+/** Memory that the logs of all runs use together, in bytes. */
 export interface LogBudget {
   usedBytes: number;
 }

@@ -31,7 +31,7 @@ afterEach(async () => {
   expect(service.violations).toEqual([]);
 });
 
-/** A spool in `dir` with a connection of its own, as each life of a host has them. */
+/** Opens a spool in `dir` with its own connection, as every start of a host does. */
 function openSpool(limits: Partial<LogLimits> = {}) {
   const lines: { level: number; msg: string }[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -85,7 +85,7 @@ const entry = (message: string) =>
   ({ timestamp: Date.now(), level: 'log', path: null, lineNumber: 1, message }) as const;
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => entry(`line ${from + index}`));
-/** Lines of a spool file, with five entries each. */
+/** Returns lines of a spool file with five entries each. */
 function linesOf(first: number, last: number): string {
   const lines = Array.from({ length: last - first + 1 }, (_, index) => {
     const seq = (first + index - 1) * 5 + 1;
@@ -101,7 +101,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the log on its way to the server', () => {
   it('delivers entries with level, line and time', async () => {
-    // Offset of an hour, which can't come from a slow machine.
+    // An offset of one hour can't be caused by a slow machine.
     service.clockOffsetMs = 3_600_000;
     const { spool } = await openOnline();
     const runId = randomUUID();
@@ -201,7 +201,7 @@ describe('the log on its way to the server', () => {
     const runId = randomUUID();
     const log = spool.open(runId);
     await goAway(connection);
-    // A message is cut at 64 KiB: fifteen of them fit into the buffer with what stands around them.
+    // A message is truncated at 64 KiB: the buffer holds fifteen of them with their overhead.
     void log.push(Array.from({ length: 16 }, () => entry('y'.repeat(1024 * 1024))));
     log.finish();
     await service.listen();
@@ -281,7 +281,7 @@ describe('the log on its way to the server', () => {
     service.acknowledgesLogs = true;
     service.acknowledgeAll();
     await quiet.whenStored();
-    // Two frames of the other one were under way, and it may have had one more turn.
+    // Two frames of the loud run were in flight, and it may have had one more turn.
     expect(frames().findIndex(({ runId }) => runId === quiet.runId)).toBeLessThanOrEqual(3);
     await loud.whenStored();
     expect(service.messages(loud.runId)).toEqual(expected(50_000));
@@ -309,7 +309,8 @@ describe('the log on its way to the server', () => {
     }
     service.acknowledgesLogs = false;
     void log.push(numbered(31, 10));
-    // A slow disk begins the file of the entries before when they are stored already, and these join them.
+    // On a slow disk, the file of the previous entries may be opened only after they are stored; these entries join
+    // them.
     await expect.poll(() => readdir(dir)).toEqual([expect.stringMatching(/\.[23]1\.ndjson$/)]);
     await service.until(() => service.messages(log.runId).length === 40);
     expect(service.messages(log.runId)).toEqual(expected(40));

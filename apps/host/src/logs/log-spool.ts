@@ -9,7 +9,7 @@ import { SpooledLog } from './spooled-log.ts';
 import { onceATurn } from '../time/once-a-turn.ts';
 
 interface LogSpoolOptions {
-  /** Folder of the spool's own. */
+  /** Folder that only the spool uses. */
   dir: string;
   connection: ServerConnection;
   clock: ServiceClock;
@@ -17,7 +17,7 @@ interface LogSpoolOptions {
   limits?: Partial<LogLimits>;
 }
 
-/** The logs of all runs, from their first entry until the server has stored the last one. */
+/** Holds the logs of all runs, from their first entry until the server has stored the last one. */
 export class LogSpool {
   readonly #options: LogSpoolOptions;
   readonly #limits: LogLimits;
@@ -33,7 +33,7 @@ export class LogSpool {
     options.connection.onOffline(() => this.#wentOffline());
   }
 
-  /** Takes up what an earlier life of the host has left, of the runs that `isKnown`; the rest is deleted. */
+  /** Recovers logs that an earlier process of the host left behind, for the runs that `isKnown`; deletes all others. */
   async recover(isKnown: (runId: string) => boolean): Promise<void> {
     const { dir } = this.#options;
     await mkdir(dir, { recursive: true });
@@ -45,7 +45,7 @@ export class LogSpool {
     }
   }
 
-  /** The log of a run, made at the first time. */
+  /** Returns the log of a run; creates it on first use. */
   open(runId: string, segments: readonly Segment[] = []): SpooledLog {
     const { dir, log, clock, connection } = this.#options;
     const known = this.#logs.get(runId);
@@ -63,7 +63,7 @@ export class LogSpool {
     return opened;
   }
 
-  /** The server has stored the entries of the run up to `seq`. */
+  /** Records that the server has stored the run's entries up to `seq`. */
   acknowledge(runId: string, seq: number): void {
     const log = this.#logs.get(runId);
     if (log === undefined) return;
@@ -80,7 +80,7 @@ export class LogSpool {
     await log.remove();
   }
 
-  /** The files stay for the next life of the host. */
+  /** Closes the logs. The files stay for the next start of the host. */
   async close(): Promise<void> {
     await Promise.all([...this.#logs.values()].map((log) => log.close()));
   }
@@ -92,16 +92,16 @@ export class LogSpool {
 }
 
 /**
- * Sends the frames of all runs in turn, one frame a run, so that a run that logs without end does not hold up the
- * others. What is under way is limited for each run and in total.
+ * Sends the frames of all runs round-robin, one frame per run, so that a run that logs endlessly does not delay the
+ * others. Frames in flight are limited per run and in total.
  */
 class LogSender {
   readonly #connection: ServerConnection;
   readonly #limits: LogLimits;
-  /** Runs with something to send, the next one first. */
+  /** Runs with frames to send; the next run comes first. */
   readonly #turns = new Set<SpooledLog>();
   #framesInFlight = 0;
-  /** The entries of one turn of the event loop share a frame. */
+  /** Entries of one turn of the event loop share a frame. */
   readonly schedule = onceATurn(() => this.#sendAll());
 
   constructor(connection: ServerConnection, limits: LogLimits) {
@@ -109,7 +109,7 @@ class LogSender {
     this.#limits = limits;
   }
 
-  /** The run may have something to send. */
+  /** Queues the run if it has a frame to send. */
   offer(log: SpooledLog): void {
     if (log.hasFrame) this.#turns.add(log);
     this.schedule();
@@ -120,7 +120,7 @@ class LogSender {
     this.freed(log.framesInFlight);
   }
 
-  /** Frees the room of this many frames that are no longer in flight. */
+  /** Releases frames that are no longer in flight. */
   freed(frames: number): void {
     this.#framesInFlight -= frames;
     if (frames > 0) this.schedule();
@@ -136,7 +136,7 @@ class LogSender {
       if (!this.#hasRoom()) return;
       this.#turns.delete(log);
       this.#sendOne(log);
-      // Added again at the end, the loop comes back to it after the others.
+      // The run is queued again at the end, so that the loop returns to it after the others.
       if (log.hasFrame) this.#turns.add(log);
     }
   }

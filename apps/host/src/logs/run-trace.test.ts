@@ -1,4 +1,4 @@
-/** Steps from the automation's line to the service's store: real sandbox, real driver, simulated phone. */
+/** Traces steps from a line of the automation to the service's store: real sandbox, real driver, simulated phone. */
 import type { WireStep } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 

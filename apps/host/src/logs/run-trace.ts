@@ -6,10 +6,10 @@ import type { StepBegan } from '../sandbox/index.ts';
 import { TokenBucket } from '../time/token-bucket.ts';
 import type { SeenScreens } from '../records/seen-screens.ts';
 
-/** Stages, sleeps, and as many calls as may wait at a time. */
+/** Maximum number of open steps: stages, sleeps, and the maximum of concurrent calls. */
 const maxOpenSteps = 200;
 
-/** A step that has ended, on its way to the run's log. */
+/** Step that has ended and goes to the run's log. */
 export interface EndedStep {
   /** Start of the step, epoch milliseconds on the host's clock. */
   timestamp: number;
@@ -24,21 +24,21 @@ const isEnd = Compile(StepEnd);
 interface OpenStep extends StepBegan {
   step: StepBegin;
   beganAt: number;
-  /** Start of the step, on a monotonic clock. */
+  /** Start of the step on a monotonic clock, in milliseconds. */
   beganMs: number;
   readingsBefore: number;
   before: string | undefined;
 }
 
 /**
- * Follows the steps of one run. What they are comes from a process that runs user code; when they began, how long they
- * took and what they saw is known here.
+ * Traces the steps of one run. Their content comes from a process that runs user code. Start times, durations and seen
+ * screens are measured here.
  */
 export class RunTrace {
   readonly #screens: SeenScreens;
   readonly #put: (step: EndedStep) => void;
   readonly #open = new Map<number, OpenStep>();
-  /** The child keeps to the same rate, unless it was taken over. */
+  /** Rate limit of steps. The child process applies it too, unless user code has compromised it. */
   readonly #steps = new TokenBucket(stepRate.perSecond, stepRate.burst);
 
   constructor(screens: SeenScreens, put: (step: EndedStep) => void) {
@@ -61,7 +61,7 @@ export class RunTrace {
     this.#put(this.#close(open, end));
   }
 
-  /** The run has ended: what has not come back never will. */
+  /** Closes all open steps as unfinished: after the end of the run none of them can still complete. */
   finish(): void {
     for (const [step, open] of this.#open) this.#put(this.#close(open, { step, outcome: unfinishedOutcome }));
     this.#open.clear();

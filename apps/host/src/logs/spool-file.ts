@@ -21,17 +21,17 @@ interface SpoolFileOptions {
   dir: string;
   runId: string;
   segmentBytes: number;
-  /** Maximum age of a file, in milliseconds: a new one follows it, and it is deleted once it is stored. */
+  /** Maximum age of a file, in milliseconds. Then a new file follows, and the old one is deleted once it is stored. */
   segmentMs: number;
   log: Logger;
-  /** Files of an earlier life of the host. */
+  /** Files that an earlier process of the host left behind. */
   segments?: readonly Segment[];
 }
 
 /**
- * A run's entries on disk, so that they outlive a killed host. A line is the JSON of `[number of the first entry,
- * entry, entry, …]`. Nothing waits for the disk and nothing is flushed to it: the kernel keeps what was written when
- * the process is killed. When the disk fails, the entries are only in memory from then on.
+ * Spools a run's entries to disk, so that they survive a killed host. A line is the JSON of `[number of the first
+ * entry, entry, entry, …]`. Nothing waits for the disk and nothing is flushed: the kernel keeps written data when the
+ * process is killed. After a disk failure, entries are only in memory.
  */
 export class SpoolFile {
   readonly #options: SpoolFileOptions;
@@ -52,7 +52,7 @@ export class SpoolFile {
     this.#segments = [...(options.segments ?? [])];
   }
 
-  /** Writes the entry in the background, together with its neighbours. Entries come in order. */
+  /** Writes the entry in the background, batched with its neighbours. Entries must come in order. */
   append(seq: number, entry: string): void {
     if (this.#hasFailed) return;
     if (this.#waiting.length === 0) this.#waitingFirstSeq = seq;
@@ -62,7 +62,7 @@ export class SpoolFile {
     this.#work = this.#work.then(() => this.#write());
   }
 
-  /** Deletes the files whose every entry is stored; the one that is being written to when its time is over. */
+  /** Deletes fully stored files. The file that is open for writing is deleted once `segmentMs` have passed. */
   trim(storedSeq: number): void {
     this.#storedSeq = Math.max(this.#storedSeq, storedSeq);
     const isDone = (segment: Segment, index: number): boolean =>
@@ -73,7 +73,7 @@ export class SpoolFile {
     if (this.#handle !== undefined) this.#retireLater();
   }
 
-  /** Ends the writing; the files stay. */
+  /** Stops writing. The files stay. */
   async close(): Promise<void> {
     clearTimeout(this.#retirement);
     await this.#work;
@@ -89,7 +89,7 @@ export class SpoolFile {
   }
 
   async #write(): Promise<void> {
-    // The entries of one turn of the event loop go into one line.
+    // Entries of one turn of the event loop share a line.
     await new Promise(setImmediate);
     try {
       while (this.#waiting.length > 0 && !this.#hasFailed) await this.#writeLine();
@@ -135,7 +135,10 @@ export class SpoolFile {
     return { handle, segment };
   }
 
-  /** A run may be silent for days: what it said must not lie there for as long. */
+  /**
+   * Schedules the rotation of the open file. A run may be silent for days, and its stored entries must not stay on disk
+   * for as long.
+   */
   #retireLater(): void {
     if (this.#retirement !== undefined) return;
     const dueMs = Math.max(0, this.#openedAt + this.#options.segmentMs - performance.now());
@@ -178,10 +181,10 @@ function segmentName(runId: string, firstSeq: number): string {
   return `${runId}.${firstSeq}.ndjson`;
 }
 
-/** Log of a run that an earlier life of the host left. */
+/** Log of a run that an earlier process of the host left behind. */
 interface RecoveredLog {
   runId: string;
-  /** Number of the first entry in `entries`; those before it are stored. */
+  /** Number of the first entry in `entries`; earlier entries are stored. */
   firstSeq: number;
   entries: string[];
   segments: Segment[];
@@ -197,7 +200,7 @@ export async function listSpooledRuns(dir: string): Promise<string[]> {
   return [...new Set(names.flatMap((name) => segmentPattern.exec(name)?.[1] ?? []))];
 }
 
-/** Reads until the end or the first thing that does not fit, such as the torn last line of a killed host. */
+/** Reads up to the end or the first invalid line, such as the torn last line of a killed host. */
 export async function recoverLog(dir: string, runId: string): Promise<RecoveredLog> {
   const recovered: RecoveredLog = { runId, firstSeq: 1, entries: [], segments: [] };
   let isWhole = true;
@@ -218,10 +221,10 @@ async function listSegments(dir: string, runId: string): Promise<{ path: string;
     .sort((one, other) => one.firstSeq - other.firstSeq);
 }
 
-/** False when the file breaks off before its end. */
+/** Returns false when the file ends before its last line is complete. */
 function takeLines(recovered: RecoveredLog, text: string): boolean {
   const lines = text.split('\n');
-  // Drops the text after the last line feed: a line that was not written to its end.
+  // Drops the text after the last line feed, which is an incomplete line.
   const rest = lines.pop();
   for (const line of lines) {
     const parsed = parseLine(line);

@@ -13,7 +13,7 @@ import type { EndedStep } from './run-trace.ts';
 import type { LogBudget, LogLimits } from './log-limits.ts';
 import type { SpoolFile } from './spool-file.ts';
 
-/** A time further away than this from the host's own was made up by the run's process. */
+/** Maximum distance from the host's own time, in milliseconds. A time beyond it was made up by the run's process. */
 const maxAgeMs = hourMs;
 
 const maxLineNumber = 2 ** 31 - 1;
@@ -25,7 +25,7 @@ export interface SpooledLogOptions {
   budget: LogBudget;
   file: SpoolFile;
   isOnline: () => boolean;
-  /** There may be something to send. */
+  /** Called when there may be something to send. */
   onChange: (log: SpooledLog) => void;
 }
 
@@ -34,13 +34,13 @@ export interface LogFrame {
   payload: Buffer;
 }
 
-/** The log of one run: numbers the entries and holds them until they are stored. */
+/** Log of one run: numbers the entries and holds them until they are stored. */
 export class SpooledLog {
   readonly #options: SpooledLogOptions;
   readonly #window = new LogWindow();
   #storedSeq = 0;
   #sentSeq = 0;
-  /** Number of the last entry of each frame that was sent and is not known to be stored. */
+  /** Number of the last entry of each unacknowledged frame. */
   #framesInFlight: number[] = [];
   #droppedCount = 0;
   #fullBufferBytes = 0;
@@ -71,7 +71,7 @@ export class SpooledLog {
     );
   }
 
-  /** Entries that an earlier life of the host has spooled. To be called first. */
+  /** Restores entries that an earlier process of the host spooled. Must be called first. */
   restore(firstSeq: number, entries: readonly string[]): void {
     this.#storedSeq = firstSeq - 1;
     this.#sentSeq = this.#storedSeq;
@@ -80,33 +80,33 @@ export class SpooledLog {
     this.#options.onChange(this);
   }
 
-  /** The promise, if there is one, asks the run to wait. */
+  /** Adds entries. Returns a promise when the run has to wait until it resolves. */
   push(entries: readonly SandboxLogEntry[]): Promise<void> | undefined {
     for (const entry of entries) this.#take(encodeLogEntry(entry, this.#options.clock));
     this.#options.onChange(this);
     return this.#isUnderPressure() ? this.#whenReleased() : undefined;
   }
 
-  /** Steps come at a bounded rate, so that the run never waits for them. */
+  /** Adds a step. Steps come at a bounded rate, so the run never waits for them. */
   pushStep(step: EndedStep): void {
     this.#take(encodeStep(step, this.#options.clock));
     this.#options.onChange(this);
   }
 
-  /** The run is to end soon: from now on it never waits. */
+  /** Releases the run for good, because it ends soon. */
   letGo(): void {
     this.#isHeldBack = false;
     this.#release();
   }
 
-  /** The run has ended: nothing more comes. */
+  /** Closes the log at the end of the run; no entry may follow. */
   finish(): void {
     this.#tellDropped();
     this.#release();
     this.#options.onChange(this);
   }
 
-  /** The next frame to send; undefined when there is none, or enough are under way. */
+  /** Returns the next frame to send; undefined when there is none or when enough frames are in flight. */
   takeFrame(): LogFrame | undefined {
     if (!this.hasFrame) return undefined;
     const firstSeq = this.#sentSeq + 1;
@@ -116,7 +116,10 @@ export class SpooledLog {
     return { firstSeq, payload: Buffer.from(`[${entries.join(',')}]`) };
   }
 
-  /** All entries up to `seq` are stored. A server may have stored more than a killed host has kept. */
+  /**
+   * Records that all entries up to `seq` are stored. The server may have stored more entries than a killed host has
+   * spooled.
+   */
   acknowledge(seq: number): void {
     if (seq <= this.#storedSeq) return;
     this.#storedSeq = seq;
@@ -131,13 +134,15 @@ export class SpooledLog {
     this.#options.onChange(this);
   }
 
-  /** Sends frames again that were in flight on the old connection. Nothing is dropped from now on. */
+  /** Sends all unacknowledged frames again. From now on no entry is dropped. */
   wentOnline(): void {
     this.#tellDropped();
     this.#options.onChange(this);
   }
 
-  /** A run that waits for the server goes on: from now on entries are buffered, and dropped when that is full. */
+  /**
+   * Releases a run that waits for the server. From now on entries are buffered, and dropped when the buffer is full.
+   */
   wentOffline(): void {
     this.#sentSeq = this.#storedSeq;
     this.#framesInFlight = [];
@@ -169,7 +174,10 @@ export class SpooledLog {
     else this.#droppedCount += 1;
   }
 
-  /** Once full, a gap lasts until the server is back: smaller entries don't slip into it. */
+  /**
+   * Whether the buffer has no room for the entry. Once full, it stays full until the server is back, so that smaller
+   * entries do not slip into the gap.
+   */
   #isFullWith(entry: string): boolean {
     if (this.#droppedCount > 0) return true;
     const { limits, budget } = this.#options;
@@ -188,7 +196,7 @@ export class SpooledLog {
     return this.#window.push(entry);
   }
 
-  /** Takes the place of the entries that were dropped. */
+  /** Adds an entry in place of the dropped ones that gives their number. */
   #tellDropped(): void {
     if (this.#droppedCount === 0) return;
     const count = this.#droppedCount;
@@ -227,7 +235,10 @@ export class SpooledLog {
   }
 }
 
-/** One entry as it is stored and sent. The entry comes from a process that runs user code: nothing in it is trusted. */
+/**
+ * Encodes an entry for storage and for sending. The entry comes from a process that runs user code, so nothing in it is
+ * trusted.
+ */
 function encodeLogEntry(entry: SandboxLogEntry, clock: ServiceClock): string {
   const { level, lineNumber, message, path } = entry;
   const wire: WireLogEntry = [
@@ -250,22 +261,22 @@ function believableTime(timestampMs: number): number {
   return timestampMs >= nowMs - maxAgeMs && timestampMs <= nowMs ? timestampMs : nowMs;
 }
 
-/** Rough cost of an entry beside its text, in bytes, so that a million empty lines count too. */
+/** Rough overhead of an entry besides its text, in bytes, so that a million empty lines count too. */
 const entryOverheadBytes = 32;
 
 export function sizeOf(entry: string): number {
   return Buffer.byteLength(entry) + entryOverheadBytes;
 }
 
-/** The encoded entries of a run that the server has not stored yet, in order of their numbers. */
+/** Encoded entries of a run that the server has not stored yet, in order of their numbers. */
 export class LogWindow {
   #entries: string[] = [];
-  /** Entries at the front of the array that are gone: moving the rest at every step would cost too much. */
+  /** Number of removed entries at the front of the array. Moving the rest at every removal would cost too much. */
   #goneCount = 0;
   #firstSeq = 1;
   #sizeBytes = 0;
 
-  /** Number of the newest entry that ever was in the window; 0 when there was none. */
+  /** Number of the newest entry that was ever in the window; 0 when there was none. */
   get lastSeq(): number {
     return this.#firstSeq + this.#entries.length - this.#goneCount - 1;
   }
@@ -274,14 +285,14 @@ export class LogWindow {
     return this.#sizeBytes;
   }
 
-  /** Returns the number of the entry. */
+  /** Adds an entry and returns its number. */
   push(entry: string): number {
     this.#entries.push(entry);
     this.#sizeBytes += sizeOf(entry);
     return this.lastSeq;
   }
 
-  /** The entries from number `seq` on that fit into one frame; at least one if there is one. */
+  /** Returns the entries from number `seq` on that fit into one frame, but at least one if any exists. */
   slice(seq: number, maxBytes: number): string[] {
     const start = this.#goneCount + seq - this.#firstSeq;
     let end = start;
@@ -293,7 +304,7 @@ export class LogWindow {
     return this.#entries.slice(start, end);
   }
 
-  /** Forgets the entries up to number `seq`. A number beyond the last one moves the numbering on. */
+  /** Removes the entries up to number `seq`. A number beyond the last entry advances the numbering. */
   trim(seq: number): void {
     for (; this.#firstSeq <= seq && this.#goneCount < this.#entries.length; this.#firstSeq += 1) {
       this.#sizeBytes -= sizeOf(this.#entries[this.#goneCount] ?? '');

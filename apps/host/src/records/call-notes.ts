@@ -1,6 +1,6 @@
 import type { AgentCallName, Bounds, RecordedCall, UiNode } from '@phalanx/protocol';
 
-/** Keys that type no character, by Android's codes: what is typed is not told. */
+/** Android codes of keys that type no character: typed characters are never recorded. */
 const keyNames: Readonly<Record<number, string>> = {
   3: 'HOME',
   4: 'BACK',
@@ -33,7 +33,7 @@ const keyNames: Readonly<Record<number, string>> = {
   279: 'PASTE',
 };
 
-/** Calls that act on the field with the focus. */
+/** Calls that act on the focused field. */
 const toField: ReadonlySet<AgentCallName> = new Set([
   'input.text',
   'input.clearText',
@@ -46,20 +46,23 @@ interface Point {
   readonly y: number;
 }
 
-/** Notes for records on the calls of one run: where they touched and what they opened, and never what was typed. */
+/** Notes the calls of one run for records: where they touched and what they opened, but never what was typed. */
 export class CallNotes {
-  /** Bounds of masked nodes and password fields; undefined: nobody knows. */
+  /** Bounds of masked nodes and password fields; undefined when unknown. */
   #hidden: readonly Bounds[] | undefined;
-  /** Places of the field that has the focus, as far as known. */
+  /** Returns the points of the focused field, as far as known. */
   #focus: (() => readonly Point[]) | undefined;
 
-  /** The automation has read this screen. */
+  /** Records that the automation has read this screen. */
   read(root: UiNode, hidden: readonly Bounds[] | undefined): void {
     this.#hidden = hidden;
     this.#focus = () => focusOf(root);
   }
 
-  /** Undefined: it acts on what must not be seen. Of a call on a screen that nobody has read only its name is told. */
+  /**
+   * Returns the note of a call; undefined when the call acts on hidden content. On a screen that was not read, only the
+   * name of the call is noted.
+   */
   note(name: AgentCallName, params: object): RecordedCall | undefined {
     const hidden = this.#hidden;
     const points = pointsOf(params);
@@ -98,7 +101,7 @@ const valueOf = (params: object, name: string): unknown => Reflect.get(params, n
 const contains = ({ left, top, right, bottom }: Bounds, { x, y }: Point): boolean =>
   x >= left && x < right && y >= top && y < bottom;
 
-/** Points of a call: the place of a touch, both ends of a swipe, and those of all fingers. */
+/** Returns the points of a call: the place of a touch, both ends of a swipe, and those of all fingers. */
 function pointsOf(params: object): Point[] {
   const ways = valueOf(params, 'ways');
   if (Array.isArray(ways)) return ways.flatMap((way) => (isObject(way) ? pointsOf(way) : []));
@@ -114,7 +117,7 @@ function pointsOf(params: object): Point[] {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The middles of the nodes with the focus. */
+/** Returns the centers of the focused nodes. */
 function focusOf(root: UiNode): Point[] {
   const points: Point[] = [];
   const waiting = [root];

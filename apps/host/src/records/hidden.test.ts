@@ -37,7 +37,7 @@ it('a password is black in pictures, dots in trees, and in no byte that leaves t
   const [told] = host.service.messages(runId);
   const { boundsInScreen, text } = JSON.parse(told ?? '');
   expect(text).toBe('•'.repeat(secret.length));
-  // The record of the crash has screens without a picture too.
+  // The record of the crash also has screens without a picture.
   const pictured = records.flatMap(({ screens }) => screens).filter(({ screenshot }) => screenshot !== null);
   expect(pictured.length).toBeGreaterThanOrEqual(4);
   for (const { screen_id } of pictured) {

@@ -1,4 +1,4 @@
-/** Masks of a project, from the phone's screen to all that leaves the host, with a real sandbox and driver. */
+/** Masks of a project, from the phone's screen to everything that leaves the host, with a real sandbox and driver. */
 import { randomUUID } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 
@@ -35,7 +35,7 @@ const code = `
   console.log('recorded');
   await new Promise((resolve) => setTimeout(resolve, 600_000));`;
 
-/** Asks the host about the phone. */
+/** Sends the host a question about the phone. */
 async function ask(type: 'screen' | 'live' | 'wall'): Promise<Buffer> {
   const before = host.service.arrivals.length;
   const request = { request_id: randomUUID(), serial };
@@ -78,7 +78,7 @@ it('what a project masks is black in pictures, empty in trees, and in no byte th
   );
   expect(bodies.filter((body) => body.includes('Email address'))).toHaveLength(2);
   const left = [screen.toString(), ...host.service.messages(runId), ...bodies];
-  // The app's title is in the area.
+  // The app's title lies in the masked area.
   for (const hidden of [secret, 'Registration'])
     expect(left.filter((one) => one.includes(hidden))).toEqual([]);
   expect(screen.toString()).toContain('Email address');

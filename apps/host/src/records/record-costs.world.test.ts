@@ -1,4 +1,4 @@
-/** Limits of the costs of records, also against hostile code. */
+/** Limits on the costs of records, including against hostile code. */
 import { describe, expect, it } from 'vitest';
 
 import { useTestHost } from '../testing/test-host.ts';

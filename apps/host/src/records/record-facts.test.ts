@@ -1,4 +1,4 @@
-/** Facts of a record beside its screens: what was done between them, and which app they show. */
+/** Facts of a record besides its screens: the calls between them, and the app that they show. */
 import { redactedText } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 

@@ -1,35 +1,35 @@
 import { keptDebugRecords } from '@phalanx/protocol';
 
-/** Limits of the costs of records. */
+/** Limits on the costs of records. */
 export interface RecordLimits {
-  /** Pictures and packed trees of one run in memory, in bytes; the oldest pictures go first. */
+  /** Maximum memory for pictures and packed trees of one run, in bytes. The oldest pictures are dropped first. */
   runMemoryBytes: number;
-  /** The same of all runs together. */
+  /** Maximum memory for pictures and packed trees of all runs together, in bytes. */
   totalMemoryBytes: number;
-  /** Records that one run may submit. The one that the host makes of a bad end is not counted. */
+  /** Quota of records that one run may submit. The host's record of a failed run does not count. */
   runRecords: RateLimit;
   /** Quota of the submitted records of one run on disk, in bytes. */
   runDiskBytes: RateLimit;
-  /** All records that wait on disk for the server, in bytes; the oldest is dropped first. */
+  /** Maximum size of all records that wait on disk for the server, in bytes. The oldest is dropped first. */
   totalDiskBytes: number;
-  /** Maximum number of records that wait there, likewise. */
+  /** Maximum number of records that wait on disk for the server. The oldest is dropped first. */
   totalRecords: number;
   /** Timeout of a picture of a stored screen, in milliseconds. */
   pictureMs: number;
-  /** Maximum wait of a submit for pictures that are under way, in milliseconds. */
+  /** Maximum wait of a submit for pictures in progress, in milliseconds. */
   settleMs: number;
-  /** Maximum wait of a run's end for a last look at the screen, in milliseconds. */
+  /** Maximum delay of a run's end for a last look at the screen, in milliseconds. */
   lastLookMs: number;
-  /** Maximum time for the phone to say which app it is, in milliseconds. */
+  /** Timeout of reading the facts of an app from the phone, in milliseconds. */
   appMs: number;
   /** Timeout of one upload of a capture, in milliseconds. */
   uploadMs: number;
-  /** Maximum number of records that are sent at a time. */
+  /** Maximum number of concurrent uploads of records. */
   uploadsAtOnce: number;
   /** Backoff between failed attempts to send a record, from the first to the last wait, in milliseconds. */
   firstRetryMs: number;
   lastRetryMs: number;
-  /** Timeout of the server to say that it has stored a record, in milliseconds. */
+  /** Timeout for the server to acknowledge a record, in milliseconds. */
   answerMs: number;
 }
 
@@ -53,7 +53,7 @@ export const defaultRecordLimits: Readonly<RecordLimits> = Object.freeze({
   answerMs: 30_000,
 });
 
-/** Burst, and refill a minute: a run that lasts for days needs a rate, not a total. */
+/** Burst and refill per minute: a run that lasts for days needs a rate instead of a total. */
 export interface RateLimit {
   atOnce: number;
   perMinute: number;

@@ -7,7 +7,7 @@ const node = (children: unknown[] = []): Record<string, unknown> => ({
   children,
 });
 
-/** Value that is nested to this depth, made without recursion. */
+/** Returns a value with this nesting depth, built without recursion. */
 function nested(depth: number): unknown {
   let tree: unknown = node();
   for (let level = 1; level < depth; level += 1) tree = node([tree]);

@@ -12,7 +12,7 @@ const store = (stage: string, quality = 'LOW_QUALITY') => `
 const submit = (args: string) => `console.log(JSON.stringify(await agent.utils.outOfSteps.submit(${args})));`;
 const endless = `console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));`;
 
-/** Runs the code to its end, and gives what it logged. */
+/** Runs the code to its end, and returns what it logged. */
 async function run(code: string): Promise<{ runId: string; messages: string[] }> {
   const runId = host.launch(code);
   await host.service.untilEnded(runId);

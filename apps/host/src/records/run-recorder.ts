@@ -25,26 +25,27 @@ import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector
 import { isSubmittedType, problemOf, type SubmitOrder } from './outgoing/submit-order.ts';
 import type { PhoneCamera } from './phone-camera.ts';
 
-/** A screen whose picture is what is sent. */
+/** Screen with its picture encoded for sending. */
 type FinishedScreen = Omit<KeptScreen, 'picture'> & { readonly picture: EncodedPicture | undefined };
 
 type About = Pick<RecordReport, 'record_id' | 'run_id' | 'type' | 'tag' | 'error' | 'app'>;
 
 export interface RunRecorderOptions extends ScreenCollectorOptions {
   runId: string;
-  /** Resolves with the record's size in bytes when it is on disk. */
+  /** Stores a record on disk. Resolves with its size in bytes. */
   put: (outgoing: OutgoingRecord) => Promise<number>;
   log: Logger;
 }
 
 /**
- * Collects the screens of one run and makes records of them. A record holds the run's last screens, also those that an
- * earlier record has shown, because they are what led there. Only `debug` records, which come often, leave them out.
+ * Collects the screens of one run and makes records of them. A record contains the run's last screens, including those
+ * of earlier records, because they show what led there. Only `debug` records, which are frequent, omit screens that an
+ * earlier `debug` record contains.
  */
 export class RunRecorder {
   readonly #options: RunRecorderOptions;
   readonly #screens: ScreenCollector;
-  /** Number of the last screen that a `debug` record has shown. */
+  /** Number of the last screen that a `debug` record contained. */
   #shownScreen = 0;
   readonly #apps: RunApps;
   readonly #records: TokenBucket;
@@ -58,7 +59,7 @@ export class RunRecorder {
     this.#apps = new RunApps(options.camera, options.limits.appMs);
   }
 
-  /** Screens that the automation has read of late, for its steps. */
+  /** Screens that the automation has read recently, for its steps. */
   get seen(): SeenScreens {
     return this.#screens.seen;
   }
@@ -75,17 +76,17 @@ export class RunRecorder {
     return this.#screens.store(params, signal);
   }
 
-  /** A call that may change the phone begins. */
+  /** Notes the begin of a call that may change the phone. */
   noteCall(name: AgentCallName, params: object): void {
     this.#screens.noteCall(name, params);
   }
 
-  /** The app that the run was about, with its version; undefined when nobody knows. */
+  /** Resolves with the main app of the run and its version; undefined when unknown. */
   mainApp(): Promise<RunApp | undefined> {
     return this.#apps.main();
   }
 
-  /** Resolves when the record is safe on disk. */
+  /** Resolves when the record is durably on disk. */
   async submit(order: SubmitOrder, signal: AbortSignal): Promise<SubmitResult> {
     const { type, tag } = order;
     const problem = problemOf(order) ?? this.#problemWithLimits();
@@ -95,13 +96,13 @@ export class RunRecorder {
     return this.#write(type, type === 'debug' ? (tag ?? null) : null);
   }
 
-  /** The run came to a bad end: its last screens, and what the phone shows now. */
+  /** Records a failed run: its last screens, and the phone's current screen. */
   async recordEnd(type: 'crash' | 'timeout', error: RunError | null, signal: AbortSignal): Promise<void> {
     await this.#screens.look(signal);
     await this.#write(type, null, { error, isEnd: true });
   }
 
-  /** Lets go of all screens. */
+  /** Drops all screens. */
   close(): void {
     this.#screens.clear();
   }
@@ -134,7 +135,7 @@ export class RunRecorder {
     }
   }
 
-  /** Screens for a record. Those that were stored after the submit do not belong to it. */
+  /** Returns the screens of a record. Screens that were stored after the submit do not belong to it. */
   #screensFor(type: RecordType, newest: number): KeptScreen[] {
     const screens = this.#screens.list().filter(({ number }) => number <= newest);
     const unseen = screens.filter(({ number }) => number > this.#shownScreen);
@@ -155,14 +156,14 @@ export class RunRecorder {
 const nextIn = (waitMs: number): string => `the next is allowed in ${Math.ceil(waitMs / 1000)} s.`;
 const inMb = (sizeBytes: number): string => `${Math.ceil(sizeBytes / 1024 / 1024)} MB`;
 
-/** A black picture, one that can't be read and one that is too large are none. */
+/** Finishes the picture of a screen. A black, unreadable or too large picture is dropped. */
 async function finishScreen(screen: KeptScreen): Promise<FinishedScreen> {
   const picture = await screen.picture?.finish().catch(() => undefined);
   const fits = picture !== undefined && picture.data.byteLength <= maxCaptureBytes;
   return { ...screen, picture: fits ? picture : undefined };
 }
 
-/** A record of the screens as they are now. */
+/** Makes a record of the screens in their current state. */
 function makeOutgoingRecord(about: About, screens: readonly FinishedScreen[]): OutgoingRecord {
   const { tag } = about;
   return {
@@ -205,10 +206,13 @@ function capturesOf({ screenId, tree, picture }: FinishedScreen): Capture[] {
   ];
 }
 
-/** A run that reads the screens of more apps tells of one of these. */
+/** Maximum number of apps per run. A run that reads more apps reports one of these. */
 const maxApps = 50;
 
-/** The apps of one run. The version of each is asked for once: it changes when an app is installed, and hardly while it is used. */
+/**
+ * Apps of one run. The version of each is read once: it only changes when the app is installed, which is rare during
+ * its use.
+ */
 class RunApps {
   readonly #camera: Pick<PhoneCamera, 'readApp'>;
   readonly #limitMs: number;
@@ -226,7 +230,7 @@ class RunApps {
     if (count > 0 || this.#readings.size < maxApps) this.#readings.set(packageName, count + 1);
   }
 
-  /** Facts of an app from the phone; its name alone when the phone does not answer in time. */
+  /** Returns the facts of an app from the phone; only its name when the phone does not answer in time. */
   async of(packageName: string): Promise<RecordedApp> {
     const signal = AbortSignal.timeout(this.#limitMs);
     const nothing = { package: packageName.slice(0, 255), activity: null, version: null, language: null };
@@ -235,7 +239,7 @@ class RunApps {
     return app;
   }
 
-  /** The app whose screens were read most, with its version; undefined when there is none. */
+  /** Returns the app whose screens were read most often, with its version; undefined when there is none. */
   async main(): Promise<RunApp | undefined> {
     const [busiest] = [...this.#readings].toSorted(([, one], [, other]) => other - one);
     if (busiest === undefined) return undefined;

@@ -4,14 +4,14 @@ import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { RecordLimits } from './record-limits.ts';
 import type { PackedTree } from './record-tree.ts';
 
-/** Memory of the screens of all runs together, in bytes. */
+/** Memory that the screens of all runs use together, in bytes. */
 export interface MemoryBudget {
   usedBytes: number;
 }
 
 type Limits = Pick<RecordLimits, 'runMemoryBytes' | 'totalMemoryBytes'>;
 
-/** The last screens of a run. */
+/** Last screens of a run. */
 export class ScreenWindow {
   readonly #budget: MemoryBudget;
   readonly #limits: Limits;
@@ -23,7 +23,7 @@ export class ScreenWindow {
     this.#limits = limits;
   }
 
-  /** Oldest first. */
+  /** Returns the screens, oldest first. */
   list(): readonly KeptScreen[] {
     return this.#screens;
   }
@@ -34,7 +34,10 @@ export class ScreenWindow {
     this.measure();
   }
 
-  /** Gives up old pictures, then old screens, until the rest fits. Call it when a tree or a picture has come. */
+  /**
+   * Drops old pictures, then old screens, until the rest fits into the limits. Call it when a tree or a picture has
+   * arrived.
+   */
   measure(): void {
     this.#count();
     while (this.#isOver() && this.#screens.length > 0) {
@@ -63,19 +66,21 @@ export class ScreenWindow {
   }
 }
 
-/** A screen that a run has collected. Tree and picture come a little later; `settled` says when both have come or failed. */
+/**
+ * Screen that a run has collected. Tree and picture arrive later; `settled` resolves when both have arrived or failed.
+ */
 export interface KeptScreen {
-  /** ID of the screen. That of the last look at a screen is known when the tree is. */
+  /** ID of the screen. The ID of the last look at a screen is final once its tree is read. */
   screenId: string;
-  /** Counted from 1 within the run. */
+  /** Number of the screen, counted from 1 within the run. */
   readonly number: number;
   readonly nextStage: string;
   readonly screenState: string;
   readonly maxSteps: number;
-  /** Epoch milliseconds on the service's clock. */
+  /** Time of the screen in epoch milliseconds on the service's clock. */
   readonly timestamp: number;
   readonly wantsPicture: boolean;
-  /** Package of the app in front, as its tree says; undefined without one. */
+  /** Package of the foreground app according to the tree; undefined without a tree. */
   packageName: string | undefined;
   /** Calls between this screen and the next stored one. */
   readonly calls: RecordedCall[];

@@ -46,7 +46,7 @@ const ofHost: ReadonlySet<AgentCallName> = new Set([
 const reading: ReadonlySet<AgentCallName> = readings;
 const changesPhone = (name: AgentCallName): boolean => !reading.has(name) && !ofHost.has(name);
 
-/** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
+/** Dispatches each call of a run to its handler: the run's recorder, its phone, or the host. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
   const { phones, phone, recorder, account, secrets, files, tasks, settings } = answerers;
   const onPhone = phoneCalls(answerers);
@@ -85,7 +85,7 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
     'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };
-  // The length of a secret is a part of it.
+  // The length of a secret reveals a part of it.
   const typed = (params: object): object => ({
     text: secrets.redact('text' in params ? String(params.text) : ''),
   });
@@ -97,7 +97,7 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
 
 function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<PhoneCallName> {
   const calls = Object.keys(agentCalls).map((key) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- those of the recorder are replaced above
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `answerCall` overrides the other names
     const name = key as PhoneCallName;
     const call = async (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> => {
       const asked = { name, params: requirePermission(name, params, permissions), signal };
@@ -107,6 +107,6 @@ function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<Phon
     };
     return [name, call] as const;
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name has the call of that name
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table has a call for every name
   return Object.fromEntries(calls) as unknown as Calls<PhoneCallName>;
 }

@@ -64,7 +64,7 @@ describe('a host that executes a run', () => {
     const { status, error } = await host.service.untilEnded(runId);
     expect([status, error?.code]).toEqual(['failed', 'phone_lost']);
     expect(error?.stack).toContain('main.js:2');
-    // Expects the error with its stack, and once.
+    // The error appears once, with its stack.
     expect(host.service.messages(runId)).toEqual(['begun', expect.stringContaining('Uncaught AgentError')]);
   });
 

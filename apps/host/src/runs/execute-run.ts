@@ -21,53 +21,53 @@ import { failed, type RunEnd } from './run-journal.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import type { RunTasks } from './run-tasks.ts';
 
-/** One run to execute. */
+/** Run to execute. */
 export interface RunTask extends CalledPhone {
   job: SandboxJob;
   appLimit: AppLimit | undefined;
   masks: readonly ScreenMask[];
   secrets: RunSecrets;
-  /** Settings that are made on the phone before the code starts. */
+  /** Settings to apply to the phone before the code starts. */
   settings: PhoneSettings;
-  /** Maximum wait of the server for the code to be loaded, in milliseconds. */
+  /** Time that the server allows for loading the code, in milliseconds. */
   startWithinMs?: number | undefined;
 }
 
 export interface RunSurroundings {
   phones: PhoneWatch;
-  /** A run that is late must not begin after all. */
+  /** Timeouts of the start. A run that exceeds them must not begin later. */
   timings: Pick<HostTimings, 'runStartMs'>;
-  /** Maximum absence of the phone before the run has failed. */
+  /** Maximum absence of the phone before the run fails, in milliseconds. */
   phoneGraceMs: number;
   pool: SandboxPool;
   permissions: RunPermissions;
   runLog: SpooledLog;
   recorder: RunRecorder;
   files: RunFiles;
-  /** Film of the run. Undefined: this host makes none. */
+  /** Film of the run; undefined when this host makes none. */
   film: RunFilm | undefined;
-  /** Whether the film has more than the last screen of a run that ended well. */
+  /** Whether the run is filmed. Otherwise the film only contains the last screen of a run that ended well. */
   hasFilm: boolean;
   tasks: RunTasks;
-  /** The host's own log. */
+  /** Log of the host itself. */
   log: Logger;
   start: RunStart;
 }
 
 /** Steps of a start, from the code in the sandbox to its first line. */
 export interface RunStart {
-  /** Writes down, durably, that the run may begin from now on. */
+  /** Records durably that the run may begin from now on. */
   journal: () => Promise<void>;
-  /** Tells the server that the code is loaded, and resolves when the server has stored that the run begins. */
+  /** Reports to the server that the code is loaded. Resolves when the server has stored that the run begins. */
   permission: () => Promise<void>;
   /** Called when the first line runs. */
   begun: () => void;
 }
 
 export interface Execution {
-  /** Asks the run to end, at any moment. */
+  /** Requests the end of the run. May be called at any time. */
   stop(): void;
-  /** Never rejects. */
+  /** Resolves with the end of the run; never rejects. */
   done: Promise<RunEnd>;
 }
 
@@ -112,7 +112,7 @@ async function execute(
   try {
     const { runStartMs } = surroundings.timings;
     const areSet = setUp(called, surroundings.phones, { settings, stopAsked, limitMs: runStartMs });
-    // Many runs that start at once wait for one another's sandbox processes.
+    // Many runs that start together wait for each other's sandbox processes.
     const isLoaded = whenStarted(sandbox, Math.max(runStartMs, (task.startWithinMs ?? 0) - answerMs));
     const { end: ownEnd, hasBegun } = await follow(
       sandbox,
@@ -124,9 +124,9 @@ async function execute(
         ? task.secrets.redactEnd(account.blame(ownEnd))
         : failed('phone_lost', loss.reason() ?? '');
     trace.finish();
-    // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
+    // Records before the end is reported: the next run on the phone must not start before the last look at this screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
-    // After the record, which waits until the screen rests: the film is to end with the same screen.
+    // Follows the record, which waits until the screen rests, so that the film ends with the same screen.
     if (hasBegun) await endFilm(end, surroundings);
     const app = hasBegun && countsFor(end) ? await surroundings.recorder.mainApp() : undefined;
     return { ...account.complete(end), ...(app !== undefined && { app }) };
@@ -146,7 +146,7 @@ async function execute(
   }
 }
 
-/** Resolves when the phone has what the launch wants of it, or the run is stopped. */
+/** Resolves when the phone has the settings of the launch, or when the run is stopped. */
 async function setUp(
   { settings: wanted, serial, deviceId, use }: RunTask,
   phones: PhoneWatch,
@@ -167,11 +167,11 @@ async function setUp(
   });
 }
 
-/** A stop says nothing of an app, and a phone that is gone answers nothing. */
+/** Whether the end says anything about the app. A stop says nothing about it, and an absent phone can't be asked. */
 const countsFor = ({ status, error }: RunEnd): boolean =>
   status !== 'stopped' && error?.code !== 'phone_lost';
 
-/** A run whose phone does not come back can do nothing more, and would keep the phone. */
+/** Ends a run whose phone stays away too long: it can do nothing more, and would keep the phone reserved. */
 function watchForLoss(
   { phones, phoneGraceMs }: RunSurroundings,
   serial: string,
@@ -213,12 +213,18 @@ async function recordBadEnd(
   else if (status === 'timed_out') await recorder.recordEnd('timeout', error, stopAsked);
 }
 
-/** A run that failed has its last screen in its record, and one that never called its phone has none. */
+/**
+ * Ends the film with the last screen. A failed run has its last screen in its record; a run without calls to its phone
+ * has none.
+ */
 async function endFilm({ status }: RunEnd, { film, hasFilm }: RunSurroundings): Promise<void> {
   if (hasFilm || (status === 'completed' && film?.isUsed === true)) await film?.end();
 }
 
-/** The order counts: the phone's settings, journal, acknowledgement, what the server has stored, first line. */
+/**
+ * Starts the run in the required order: the phone's settings, journal, acknowledgement, stored permission of the
+ * server, first line.
+ */
 async function follow(
   sandbox: SandboxRun,
   start: RunStart & { areReady: Promise<unknown> },
@@ -230,7 +236,7 @@ async function follow(
     return toRunEnd(end);
   });
   await start.areReady;
-  // A run that ended while it was started never began.
+  // A run that ended during its start never began.
   await Promise.resolve();
   const isStopped = (): boolean => isOver || stopAsked.aborted;
   const hasBegun = !isOver && (await begin(sandbox, { start, ended, isStopped }));
@@ -256,7 +262,7 @@ async function begin(sandbox: SandboxRun, { start, ended, isStopped }: Beginning
   return true;
 }
 
-/** Time left for the answer to reach the server. */
+/** Time reserved for the answer to reach the server, in milliseconds. */
 const answerMs = 1000;
 
 async function whenStarted(sandbox: SandboxRun, limitMs: number): Promise<void> {

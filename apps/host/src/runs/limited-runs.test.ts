@@ -1,4 +1,4 @@
-/** Runs and questions of a token that is limited to apps, with a real sandbox and driver. */
+/** Runs and questions of a token that is limited to some apps, with a real sandbox and driver. */
 import { randomUUID } from 'node:crypto';
 import type { HostQuestionType, ServerMessage } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
@@ -51,7 +51,7 @@ it('a question of such a token is answered with what the token is limited to', a
   host.phone.android.startActivity('com.android.settings');
   for (const question of questions) {
     const request_id = randomUUID();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table has what each needs
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table has the fields of each question
     host.service.send({ ...question, request_id, serial, app_limit } as ServerMessage);
     const failure = (): string | undefined =>
       host.service.arrivals.flatMap((arrival) =>

@@ -47,7 +47,7 @@ function settingsOf({ android }: SimulatedPhone) {
   };
 }
 
-/** Sets unusual values: those that are put back must be those that were there. */
+/** Sets unusual values: the host must restore exactly these values. */
 function arrange({ android }: SimulatedPhone): ReturnType<typeof settingsOf> {
   const { settings, properties, packages, locations } = android;
   const [global, system] = [settings.findTable('global'), settings.findTable('system')];
@@ -64,7 +64,7 @@ function arrange({ android }: SimulatedPhone): ReturnType<typeof settingsOf> {
 
 const begun = (runId: string): Promise<void> =>
   host.service.until(() => host.service.messages(runId).length > 0);
-/** Waits until the settings are as they were, and nothing is left to be done. */
+/** Waits until the settings are restored, and no work is left. */
 const putBack = (before: object): Promise<unknown> =>
   until(
     'the settings as they were',

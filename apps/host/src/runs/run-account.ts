@@ -4,36 +4,36 @@ import type { RunEnd } from './run-journal.ts';
 
 const phoneLosses: ReadonlySet<unknown> = new Set(['phone_gone', 'phone_unavailable']);
 
-/** Account of a run on itself: it completes the facts of its end. */
+/** Results that a run reports about itself. They complete its end. */
 export class RunAccount {
   #result: string | undefined;
   #failure: RunOutcome | undefined;
-  /** Reason why the last call failed whose phone was gone. */
+  /** Reason of the last call that failed because the phone was gone. */
   #phoneLoss: string | undefined;
 
-  /** JSON text; the last one counts. */
+  /** Sets the result as JSON text. The last call wins. */
   setResult(json: string): void {
     this.#result = json;
   }
 
-  /** Notes a submit, with a record of it or not: a limit of records must not make a success of it. */
+  /** Records a submit, even if no record is made: a limit on records must not turn a failure into a success. */
   submitted(type: string): void {
     if (type === 'outOfSteps') this.#failure = 'out_of_steps';
     if (type === 'timeout') this.#failure = 'timed_out';
   }
 
-  /** The stages that it tried last are reached. */
+  /** Clears the outcome: the stages that the run tried last were reached. */
   arrived(): void {
     this.#failure = undefined;
   }
 
-  /** A call to the phone has failed. */
+  /** Records a failed call to the phone. */
   callFailed(error: unknown): void {
     if (error instanceof Error && 'code' in error && phoneLosses.has(error.code))
       this.#phoneLoss = error.message;
   }
 
-  /** The code did not catch that its phone was gone: then the phone failed, not the code. */
+  /** Attributes an uncaught error to the phone when the phone was gone: then the phone failed, not the code. */
   blame(end: RunEnd): RunEnd {
     const { error } = end;
     const isPhones =
@@ -43,7 +43,7 @@ export class RunAccount {
     return isPhones ? { ...end, error: { ...error, code: 'phone_lost' } } : end;
   }
 
-  /** The end, with the result and with the outcome where that is not what the status says. */
+  /** Adds the result, and the outcome when it differs from the status. */
   complete(end: RunEnd): RunEnd {
     const outcome = end.status === 'completed' ? this.#failure : undefined;
     return {

@@ -23,29 +23,29 @@ export const RunRecord = Type.Object({
   status: RunStatus,
   error: Type.Union([RunError, Type.Null()]),
   outcome: Type.Optional(RunOutcome),
-  /** JSON text. */
+  /** Result as JSON text. */
   result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
   app: Type.Optional(RunApp),
   started_at: Type.Union([EpochMs, Type.Null()]),
   ended_at: Type.Union([EpochMs, Type.Null()]),
 });
 
-/** Reports travel by the thousand in one frame. */
+/** Maximum length of an error message: thousands of reports share one frame. */
 const maxMessageLength = 4000;
 
 const validator = Compile(RunRecord);
 const uuid = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const filePattern = new RegExp(`^(${uuid})\\.json$`);
 
-/** Entry of the journal for one run; no record when its file can't be read. */
+/** Journal entry of one run. `record` is undefined when its file is unreadable. */
 interface JournaledRun {
   runId: string;
   record: RunRecord | undefined;
 }
 
 /**
- * One file a run, replaced as a whole, so that a killed host knows afterwards which runs it had begun. A file that a
- * power cut has emptied still says that by its name.
+ * Stores one file per run, replaced as a whole, so that a killed host knows afterwards which runs had begun. The name
+ * of a file that a power loss has emptied still identifies the run.
  */
 export class RunJournal {
   readonly #dir: string;
@@ -64,10 +64,11 @@ export class RunJournal {
     return Promise.all(runIds.map(async (runId) => ({ runId, record: await this.#read(runId) })));
   }
 
-  /** Writes of one run must not overlap. */
+  /** Writes the record. Writes of one run must not overlap. */
   async write(record: RunRecord): Promise<void> {
     const temporary = join(this.#dir, `${record.run_id}.tmp`);
-    // Writes at once, as the run waits: this takes less than the way to a thread and back, which pictures keep busy.
+    // Writes synchronously, because the run waits: this is faster than a round trip to the thread pool, which pictures
+    // keep busy.
     writeFileSync(temporary, JSON.stringify(record));
     renameSync(temporary, this.#path(record.run_id));
   }
@@ -96,11 +97,11 @@ export type RunRecord = Static<typeof RunRecord>;
 export interface RunEnd {
   status: 'completed' | 'failed' | 'stopped' | 'timed_out';
   error: RunError | null;
-  /** Outcome, where it says more than the status. */
+  /** Outcome when it says more than the status. */
   outcome?: RunOutcome;
-  /** JSON text of what the run gave as its result. */
+  /** Result of the run as JSON text. */
   result?: string;
-  /** The app that it was about, as far as the phone says. */
+  /** Main app of the run, as far as the phone reports it. */
   app?: RunApp;
 }
 
@@ -108,7 +109,7 @@ export function failed(code: string, message: string, stack: string | null = nul
   return { status: 'failed', error: { code, message: message.slice(0, maxMessageLength), stack } };
 }
 
-/** The record in the words of the protocol. An end that the server may not know yet is reported as what was before it. */
+/** Converts the record to the protocol. An end that must not be reported yet appears as the state before it. */
 export function toRunReport(record: RunRecord, mayTellEnd: boolean): RunReport {
   const { automation_id: _automation, serial: _serial, ...report } = record;
   if (!isEnded(record.status) || mayTellEnd) return report;

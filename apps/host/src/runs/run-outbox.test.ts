@@ -7,7 +7,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 import { untilJournaled } from '../testing/until.ts';
 
 const host = useTestHost();
-/** Short wait for a server that stores no lines. */
+/** Shortens the wait for a server that stores no lines. */
 const impatient = { timings: { endReportMs: 300 } };
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
@@ -186,7 +186,7 @@ describe('a host that reports its runs', () => {
     await host.reopen({}, {}, impatient);
     host.service.acknowledgesLogs = false;
     const loud = host.launch("const line = 'x'.repeat(10_000); for (;;) console.log(line);");
-    // Meanwhile the loud one fills its buffer.
+    // The loud run fills its buffer meanwhile.
     await host.service.untilEnded(host.launch("console.log('one');"));
     host.service.send({ type: 'stop', run_ids: [loud] });
     expect(await host.service.untilEnded(loud)).toMatchObject({ status: 'stopped' });

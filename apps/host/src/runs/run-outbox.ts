@@ -21,7 +21,7 @@ interface RunOutboxOptions {
   log: Logger;
 }
 
-/** Holds every run from its launch until the server has stored its end and its log, and tells the server of it. */
+/** Holds every run from its launch until the server has stored its end and its log, and reports it to the server. */
 export class RunOutbox {
   readonly runs = new HeldRuns();
   readonly #options: RunOutboxOptions;
@@ -34,7 +34,7 @@ export class RunOutbox {
     this.#reporter = new RunReporter(options.connection, (runId) => this.runs.reportOf(runId));
   }
 
-  /** Takes up the runs of an earlier life of the host. Those that it had not ended have failed. */
+  /** Recovers the runs of an earlier process of the host. Runs that had not ended have failed. */
   async recover(): Promise<void> {
     const { journal, spool } = this.#options;
     const journaled = await journal.readAll();
@@ -43,44 +43,44 @@ export class RunOutbox {
     for (const run of this.runs.list()) this.#track(this.#concludeRecovered(run));
   }
 
-  /** All runs, for `hello`. */
+  /** Returns reports of all runs for `hello`. */
   reports(): RunReport[] {
     this.#reporter.clear();
     return this.runs.list().map(reportOf);
   }
 
-  /** Tells the server, soon, where the run stands. */
+  /** Schedules a report on the run's current state. */
   report(runId: string): void {
     this.#reporter.mark(runId);
   }
 
-  /** Writes down, durably, that the host has the run, which from now on may begin. */
+  /** Records durably that the host has the run, which may begin from now on. */
   async journalStart({ record }: HeldRun): Promise<void> {
     await this.#options.journal.write(record);
   }
 
-  /** Resolves when the server has stored that the run begins. Never for a run that it has called off. */
+  /** Resolves when the server has stored that the run begins. Never resolves for a run that the server has canceled. */
   async permission(run: HeldRun): Promise<void> {
     run.isLoaded = true;
     this.report(run.record.run_id);
     const startedAt = await run.permission.promise;
     if (isEnded(run.record.status)) return;
     run.record = { ...run.record, status: 'running', started_at: startedAt };
-    // After a restart of the host the end of the run says when it began.
+    // After a restart of the host, the end of the run still contains its start time.
     await this.#journal(run.record, 'The start of a run could not be written to disk');
   }
 
-  /** The server has stored that these runs begin. */
+  /** Releases runs whose start the server has stored. */
   permit(runs: readonly { run_id: string; started_at: number }[]): void {
     for (const { run_id, started_at } of runs) this.runs.find(run_id)?.permission.resolve(started_at);
   }
 
-  /** The run is over: its log and files go first, then its end, and then it is forgotten. */
+  /** Ends the run: delivers its log and files first, then its end, and then forgets the run. */
   end(run: HeldRun, end: RunEnd): void {
     this.#track(this.#conclude(run, end));
   }
 
-  /** The server has stored the end of these runs. */
+  /** Records that the server has stored the end of these runs. */
   endsStored(runIds: readonly string[]): void {
     for (const runId of runIds) {
       const run = this.runs.find(runId);
@@ -88,7 +88,7 @@ export class RunOutbox {
     }
   }
 
-  /** Resolves when the server knows all there is to know. */
+  /** Resolves when everything has been reported to the server. */
   async whenEmpty(): Promise<void> {
     while (this.#concluding.size > 0) await Promise.allSettled(this.#concluding);
   }
@@ -108,7 +108,7 @@ export class RunOutbox {
 
   async #concludeRecovered(run: HeldRun): Promise<void> {
     if (isEnded(run.record.status)) return this.#deliver(run);
-    // The service's time is not known without a connection.
+    // The service's time is unknown without a connection.
     await this.#options.connection.whenOnlineFor(0, this.#closed.signal);
     const message =
       'The host program was restarted while this run was running, which ended it. Start it again.';
@@ -123,7 +123,7 @@ export class RunOutbox {
     await this.#deliver(run);
   }
 
-  /** A disk that is full costs the run nothing but its entry. */
+  /** Writes the record to the journal. On a full disk, the run continues without its entry. */
   async #journal(record: RunRecord, problem: string): Promise<void> {
     const { journal, log } = this.#options;
     await journal.write(record).catch((cause: unknown) => {
@@ -149,7 +149,7 @@ export class RunOutbox {
     await this.#forget(run);
   }
 
-  /** The end was told without the whole log. */
+  /** Reports again once the log is stored, because the end was reported without the whole log. */
   async #tellLogStored(run: HeldRun): Promise<void> {
     run.isLogLeft = false;
     run.endStored = Promise.withResolvers();
@@ -157,7 +157,9 @@ export class RunOutbox {
     await run.endStored.promise;
   }
 
-  /** A server that stands but does not store log and files does not keep the end from being known for ever. */
+  /**
+   * Limits the delay of the end: a connected server that does not store log and files must not hide the end forever.
+   */
   async #whenGone(stored: Promise<unknown>): Promise<void> {
     const waiting = new AbortController();
     const signal = AbortSignal.any([waiting.signal, this.#closed.signal]);
@@ -179,7 +181,7 @@ function unreadable(runId: string): RunRecord {
   return { ...record, status: 'running', started_at: null, ended_at: null };
 }
 
-/** Sends the reports of runs that changed, those of one turn of the event loop together. */
+/** Reports changed runs, batched per turn of the event loop. */
 class RunReporter {
   readonly #connection: ServerConnection;
   readonly #reportOf: (runId: string) => RunReport | undefined;
@@ -197,7 +199,7 @@ class RunReporter {
     this.#schedule();
   }
 
-  /** A `hello` has just told everything. */
+  /** Clears the pending reports, because a `hello` contains all of them. */
   clear(): void {
     this.#changed.clear();
   }
@@ -210,21 +212,21 @@ class RunReporter {
   }
 }
 
-/** A run that the server has not told the host to forget. */
+/** Run that the host must remember until the server has stored its end and log. */
 export interface HeldRun {
   record: RunRecord;
-  /** Whether the end may be told: its log and files have gone first. */
+  /** Whether the end may be reported, after the run's log and files. */
   mayTellEnd: boolean;
-  /** Whether the end is told before the server has stored the whole log. */
+  /** Whether the end is reported before the server has stored the whole log. */
   isLogLeft: boolean;
-  /** Resolved when the server has stored the end. */
+  /** Resolves when the server has stored the end. */
   endStored: PromiseWithResolvers<void>;
-  /** Undefined for runs of an earlier life of the host and for those that never came to execution. */
+  /** Execution of the run. Undefined for runs of an earlier process and for runs that were never executed. */
   execution: Execution | undefined;
   isStopAsked: boolean;
-  /** Whether its code is in the sandbox. */
+  /** Whether the code of the run is loaded in the sandbox. */
   isLoaded: boolean;
-  /** Resolved with the time of its start when the server has stored that it runs. */
+  /** Resolves with the start time when the server has stored that the run begins. */
   permission: PromiseWithResolvers<number>;
 }
 
@@ -243,17 +245,17 @@ export function holdRun(record: RunRecord): HeldRun {
   };
 }
 
-/** Report of the run to the server. */
+/** Returns the report of the run for the server. */
 function reportOf({ record, mayTellEnd, isLoaded, isLogLeft }: HeldRun): RunReport {
   const report = toRunReport(record, mayTellEnd);
   if (isLogLeft) return { ...report, log_left: true };
   return isLoaded && record.status === 'starting' ? { ...report, is_loaded: true } : report;
 }
 
-/** Maximum number of runs to remember after their end was stored, to recognise a launch or a stop that comes again. */
+/** Maximum number of runs to remember after their end was stored, to recognize a repeated launch or stop. */
 const rememberedRuns = 10_000;
 
-/** All runs that the host knows of. */
+/** All runs that the host knows. */
 class HeldRuns {
   readonly #held = new Map<string, HeldRun>();
   readonly #forgotten = new Map<string, RunReport>();

@@ -3,13 +3,13 @@ import type { AgentCallName } from '@phalanx/protocol';
 
 import { isSharedStorage } from '../driver/shell/shared-storage.ts';
 
-/** Permissions of user code on phones beyond using them, as the operator gives them. */
+/** Permissions of user code on phones beyond normal use, granted by the operator. */
 export interface RunPermissions {
-  /** Install and uninstall apps, clear their data, change their permissions. */
+  /** Installing and uninstalling apps, clearing their data, and changing their permissions. */
   readonly changeApps: boolean;
-  /** Commands in the phone's shell, and files outside of its shared storage. */
+  /** Running commands in the phone's shell, and accessing files outside its shared storage. */
   readonly shell: boolean;
-  /** Read the text messages of the phone. */
+  /** Reading the text messages of the phone. */
   readonly messages: boolean;
 }
 
@@ -20,7 +20,7 @@ const appChanges: ReadonlySet<AgentCallName> = new Set<AgentCallName>([
   'app.setPermission',
 ]);
 
-/** Throws `NotAllowed` for what the operator has not opened. Paths are changed to their shortest form. */
+/** Throws `NotAllowed` when the operator has not granted the permission. Normalizes paths. */
 export function requirePermission<Params extends object>(
   name: AgentCallName,
   params: Params,

@@ -1,4 +1,4 @@
-/** Secrets of a run, which leave the host nowhere, with a real sandbox and driver. */
+/** Secrets of a run, which never leave the host, with a real sandbox and driver. */
 import { gunzipSync } from 'node:zlib';
 
 import { redactedText } from '@phalanx/protocol';
@@ -68,7 +68,7 @@ it('a secret is typed by its name, which is all that code, log and trace get', a
   const steps = host.service.steps(runId).filter(({ name }) => name === 'secrets.type');
   expect(steps.map(({ target }) => target)).toEqual(['MISSING', 'PASSWORD', 'PASSWORD']);
   expect(JSON.stringify(host.service.steps(runId))).not.toContain('word-4711');
-  // The field is hidden until it is empty or gone: whoever has the phone next does not read the value either.
+  // The field stays hidden until it is empty or gone: the next user of the phone can't read the value either.
   const reading = host.launch(`console.log((await agent.actions.screenContent()).findById('name').text);`);
   await host.service.untilEnded(reading);
   expect(host.service.messages(reading)).toEqual(['undefined']);

@@ -35,7 +35,7 @@ const maxMaskLength = 500;
 
 type RedactPart = (part: Uint8Array, isLast: boolean) => Promise<Uint8Array>;
 
-/** Does work that yields every few milliseconds. Other runs of the host have turns meanwhile. */
+/** Does work that yields every few milliseconds, so that other runs of the host get their turns. */
 async function inTurns<Result>(work: Iterator<unknown, Result>): Promise<Result> {
   for (;;) {
     const { done, value } = work.next();
@@ -44,24 +44,24 @@ async function inTurns<Result>(work: Iterator<unknown, Result>): Promise<Result>
   }
 }
 
-/** Stands for an outcome that has a value in it. */
+/** Replaces an outcome that contains a secret. */
 const hiddenOutcome = 'failed';
 
 /**
- * The secrets of the runs of a project. Their values are in memory alone, and leave the host nowhere.
+ * Secrets of the runs of a project. Their values exist in memory only, and never leave the host.
  *
- * Values are looked for here, in what was printed, and not in the isolate before its console prints: everything that
- * leaves a run passes here, also what the code has made of a value itself and what it read from the screen. How consoles and
- * JSON print a value is known to `SecretMatcher`.
+ * Values are redacted here, in the output, and not in the isolate before its console prints. Everything that leaves a
+ * run passes this point, including what the code derives from a value and what it reads from the screen.
+ * `SecretMatcher` knows how consoles and JSON print a value.
  *
- * In a message that goes to the server the user's own texts are searched, and nothing else: a value such as `failed` must
- * not change the words of the protocol, by which the server understands all runs of this host. A text is cut to what the
- * protocol allows, because `redactedText` may be longer than a value.
+ * In a message to the server only the user's own texts are redacted: a value such as `failed` must not change words of
+ * the protocol, by which the server understands all runs of this host. A text is truncated to the limits of the
+ * protocol, because `redactedText` may be longer than a value.
  */
 export class RunSecrets {
   readonly #values: ReadonlyMap<string, string>;
   #built: SecretMatcher | undefined;
-  /** Resolves when values can be looked for. */
+  /** Resolves when `redact` and `areIn` can be called. */
   readonly ready: Promise<void>;
 
   constructor(secrets: LaunchSecrets) {
@@ -69,7 +69,7 @@ export class RunSecrets {
     this.ready = this.#build();
   }
 
-  /** A hundred long values take some hundred milliseconds. */
+  /** Builds the matcher. A hundred long values take some hundred milliseconds. */
   async #build(): Promise<void> {
     this.#built = await inTurns(SecretMatcher.building([...this.#values.values()]));
   }
@@ -93,7 +93,7 @@ export class RunSecrets {
     return whole(this.#matcher.lookingIn(text));
   }
 
-  /** Hides the values wherever the screen shows them. */
+  /** Returns masks that hide the values wherever the screen shows them. */
   masks(): ScreenMask[] {
     return [...this.#values.values()].flatMap((value) => {
       const shown = value.slice(0, maxMaskLength);
@@ -101,12 +101,12 @@ export class RunSecrets {
     });
   }
 
-  /** A text without the values. */
+  /** Returns the text without the values. */
   redact(text: string, maxLength = Infinity): string {
     return whole(this.#matcher.redacting(text)).slice(0, maxLength);
   }
 
-  /** JSON without the values. JSON that becomes too long for a result is the JSON of `redactedText`. */
+  /** Returns the JSON without the values. When it becomes too long for a result, returns the JSON of `redactedText`. */
   redactJson(json: string): string {
     const shown = whole(this.#matcher.redactingJson(json));
     return Buffer.byteLength(shown) > maxRunResultBytes ? JSON.stringify(redactedText) : shown;
@@ -147,7 +147,7 @@ export class RunSecrets {
     };
   }
 
-  /** Does it, and rejects with no value in the reason. */
+  /** Runs `work`. Removes the values from the message of an error. */
   async withoutValues<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -157,7 +157,7 @@ export class RunSecrets {
     }
   }
 
-  /** Redacts UTF-8 that comes in parts, one after another. Undefined when there is nothing to search for. */
+  /** Returns a function that redacts UTF-8 in consecutive parts. Undefined when there are no values to redact. */
   redactBytes(): RedactPart | undefined {
     if (this.#matcher.isEmpty) return undefined;
     const decoder = new TextDecoder();
@@ -174,7 +174,7 @@ export class RunSecrets {
     };
   }
 
-  /** The same in whatever texts it holds. */
+  /** Redacts all texts in a value, recursively. */
   #redactTexts(value: unknown): unknown {
     if (this.#matcher.isEmpty) return value;
     if (typeof value === 'string') return this.redact(value);

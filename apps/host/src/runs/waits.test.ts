@@ -1,4 +1,4 @@
-/** Waits of a run, by all three ways to the screen, with a real sandbox and driver. */
+/** Waits of a run, by all three ways of reading the screen, with a real sandbox and driver. */
 import { expect, it } from 'vitest';
 
 import { serial, useTestHost } from '../testing/test-host.ts';

@@ -10,19 +10,19 @@ interface DeliveryQueueOptions {
   log: Logger;
   /** Name of a delivered item in log messages. Example: `A record`. */
   what: string;
-  /** Rejects when another try may help. The signal is aborted when the connection breaks. */
+  /** Rejects when a retry may help. The signal aborts when the connection breaks. */
   deliver: (id: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** Brings what waits on disk to the server, a few at a time, while there is a connection, until each has been taken. */
+/** Delivers items from disk to the server, a few at a time while there is a connection, until each was accepted. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
-  /** Items whose turn has not come, in order. */
+  /** Items that wait for their delivery, in order. */
   readonly #queue = new Set<string>();
   readonly #backoffs = new Map<string, Backoff>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #active = new Map<string, Promise<void>>();
-  /** Aborted when the connection breaks. */
+  /** Aborts when the connection breaks. */
   #session = new AbortController();
   #isClosed = false;
 
@@ -45,7 +45,7 @@ export class DeliveryQueue {
     await Promise.all(this.#active.values());
   }
 
-  /** Retries at once what waited for another try: the trouble may have gone with the old connection. */
+  /** Retries items in backoff at once, because the problem may have disappeared with the old connection. */
   #connected(): void {
     this.#session = new AbortController();
     for (const [id, timer] of this.#timers) {

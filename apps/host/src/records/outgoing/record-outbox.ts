@@ -10,20 +10,20 @@ import type { RecordLimits } from '../record-limits.ts';
 import { syncFolder, writeDurably } from '../../disk/replace-file.ts';
 import { unpackTree } from '../record-tree.ts';
 
-/** A capture as it goes to disk: a tree compressed, a screenshot as it is. */
+/** Capture as stored on disk: a tree compressed, a screenshot unchanged. */
 export interface Capture {
   screenId: string;
   kind: CaptureKind;
   bytes: Buffer;
 }
 
-/** A record with all that belongs to it. */
+/** Record with all its captures. */
 export interface OutgoingRecord {
   report: RecordReport;
   captures: readonly Capture[];
 }
 
-/** Index in a record's folder beside the captures: the record, and where in the file each capture is. */
+/** Index in a record's folder beside the captures: the record, and the position of each capture in the file. */
 export const RecordIndex = Type.Object({
   report: RecordReport,
   captures: Type.Array(
@@ -48,12 +48,12 @@ interface RecordOutboxOptions {
   log: Logger;
 }
 
-/** The records on disk that the server has not taken yet. When they become too many, the oldest is dropped. */
+/** Records on disk that the server has not accepted yet. When they exceed the limits, the oldest are dropped. */
 export class RecordOutbox {
   readonly folder: RecordFolder;
   readonly #limits: RecordOutboxOptions['limits'];
   readonly #log: Logger;
-  /** Bytes of each record, oldest first. */
+  /** Size of each record in bytes, oldest record first. */
   readonly #sizes = new Map<string, number>();
   #usedBytes = 0;
 
@@ -67,14 +67,14 @@ export class RecordOutbox {
     return this.#sizes.has(recordId);
   }
 
-  /** Takes up what an earlier life of the host has left. Gives the IDs, oldest first. */
+  /** Recovers the records that an earlier process of the host left behind. Returns their IDs, oldest first. */
   async recover(): Promise<string[]> {
     for (const id of await this.folder.recover()) this.#note(id, await this.folder.sizeOf(id));
     await this.#dropOldest();
     return [...this.#sizes.keys()];
   }
 
-  /** Resolves with the record's size when it is safely on disk. */
+  /** Resolves with the record's size in bytes once it is durably on disk. */
   async put(outgoing: OutgoingRecord): Promise<number> {
     const id = outgoing.report.record_id;
     await this.folder.write(outgoing);
@@ -110,8 +110,8 @@ export class RecordOutbox {
 }
 
 /**
- * One folder a record. It is written under another name and gets its own when everything is on the disk; the index goes
- * first, so that what a killed host has left behind can still be told.
+ * Stores each record in a folder. The folder is written under a temporary name, and renamed once everything is on disk.
+ * The index is written first, so that a record that a killed host left behind can still be delivered.
  */
 class RecordFolder {
   readonly #dir: string;
@@ -120,7 +120,9 @@ class RecordFolder {
     this.#dir = dir;
   }
 
-  /** IDs of all records, oldest first, after the half-written ones of an earlier life were completed or removed. */
+  /**
+   * Completes or removes the partial records of an earlier process, and returns the IDs of all records, oldest first.
+   */
   async recover(): Promise<string[]> {
     await mkdir(this.#dir, { recursive: true });
     for (const name of await readdir(this.#dir)) {
@@ -142,12 +144,12 @@ class RecordFolder {
     await syncFolder(this.#dir);
   }
 
-  /** Rejects when the record is not there or can't be read. */
+  /** Rejects when the record is missing or unreadable. */
   async read(id: string): Promise<RecordIndex> {
     return readIndex(this.#path(id), id);
   }
 
-  /** A capture as the server takes it: JSON or JPEG. Undefined when the record has none of this name. */
+  /** Returns a capture in the server's format: JSON or JPEG. Undefined when the record has no such capture. */
   async readCapture(
     { report, captures }: RecordIndex,
     wanted: { screen_id: string; kind: CaptureKind },
@@ -161,7 +163,7 @@ class RecordFolder {
     return found.kind === 'tree' ? unpackTree(bytes) : bytes;
   }
 
-  /** Size on disk, in bytes; 0 when it is not there. */
+  /** Returns the size on disk in bytes; 0 when the record is missing. */
   async sizeOf(id: string): Promise<number> {
     const sizes = [indexFile, capturesFile].map((file) => sizeOfFile(join(this.#path(id), file)));
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
@@ -179,7 +181,7 @@ class RecordFolder {
       await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(cut))]);
       await rename(temporary, this.#path(id));
     } catch {
-      // Nothing of it can be told: not even its index was written.
+      // The record can't be recovered: not even its index was written.
       await rm(temporary, { recursive: true, force: true });
     }
   }
@@ -220,7 +222,7 @@ function indexOf({ report, captures }: OutgoingRecord): RecordIndex {
   };
 }
 
-/** The same record when only the first bytes of its captures are there. */
+/** Returns the record reduced to the captures within the first `presentBytes` bytes. */
 function cutShort({ report, captures }: RecordIndex, presentBytes: number): RecordIndex {
   const present = captures.filter(({ offset, size_bytes }) => offset + size_bytes <= presentBytes);
   const has = (screenId: string, kind: CaptureKind): boolean =>

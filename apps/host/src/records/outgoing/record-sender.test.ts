@@ -1,4 +1,4 @@
-/** Troubles that a record outlives on its way: servers that go, refuse and hang, and the death of the host. */
+/** Faults that a record survives on its way: servers that disappear, refuse and hang, and the death of the host. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,11 +25,13 @@ async function reopen(limits: Parameters<typeof host.reopen>[1]): Promise<void> 
   await host.reopen({}, { ...quick, ...limits });
 }
 
-/** Number of captures of a record: of screens that are stored faster than a phone takes pictures, some go without. */
+/**
+ * Counts the captures of a record. When screens are stored faster than a phone takes pictures, some have no picture.
+ */
 const countCaptures = ({ screens }: RecordReport) =>
   screens.length + screens.filter(({ screenshot }) => screenshot !== null).length;
 
-/** Counts the uploads of records: the last screen of the run is uploaded, too. */
+/** Counts the uploads of records; the last screen of the run is uploaded too. */
 const puts = () =>
   host.service.arrivals.flatMap((arrival) =>
     arrival.kind === 'capture' && arrival.path.includes('/hosts/records/') ? [arrival] : [],
@@ -180,7 +182,7 @@ describe('a host that dies', () => {
   });
 });
 
-/** Leaves a record as a host does that is killed while it writes the second screen's captures. */
+/** Leaves a partial record, like a host that is killed while it writes the captures of the second screen. */
 async function halfWrite(id: string): Promise<void> {
   const from = join(host.pathOf('records'), id);
   const index: { report: RecordReport; captures: { offset: number }[] } = JSON.parse(

@@ -4,16 +4,16 @@ import { type AgentCallParams, submittedRecordTypes } from '@phalanx/protocol';
 export type SubmitOrder = AgentCallParams<'record.submit'>;
 export type SubmittedType = (typeof submittedRecordTypes)[number];
 
-/** Maximum length of a tag in UTF-16 units, so that no way of counting finds more. */
+/** Maximum length of a tag in UTF-16 units, which is never less than the length in characters. */
 const maxTagLength = 64;
-// oxlint-disable-next-line no-control-regex -- that is what it looks for
+// oxlint-disable-next-line no-control-regex -- the pattern detects control characters
 const unprintable = /[\u0000-\u001f\u007f]/;
 
 export function isSubmittedType(type: string): type is SubmittedType {
   return submittedRecordTypes.some((known) => known === type);
 }
 
-/** Reason why the order can't be followed, in words for the author. */
+/** Returns the reason why the order can't be executed, in words for the author; undefined when it can. */
 export function problemOf({ type, tag }: SubmitOrder): string | undefined {
   if (!isSubmittedType(type))
     return `There is no record type "${type}" to submit: give one of ${submittedRecordTypes.join(', ')}.`;
@@ -23,7 +23,7 @@ export function problemOf({ type, tag }: SubmitOrder): string | undefined {
   return undefined;
 }
 
-/** Text that every database takes. The length in the table of calls counts what people see as one character. */
+/** Returns a text that every database accepts. The maximum length in the table of calls counts visible characters. */
 export function cleanText(text: string, maxLength: number): string {
   return text.slice(0, maxLength).toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -13,7 +13,7 @@ const taken = (runId: string) => {
   return new Map(files.map(({ name, contentType, body }) => [name, { contentType, text: body.toString() }]));
 };
 
-/** Codes of the errors that the calls in the list reject with, or `ok`. */
+/** Returns code that logs for each call its error code, or `ok`. */
 const trying = (...calls: string[]): string => `
   for (const attach of [${calls.map((call) => `() => agent.run.attach(${call})`).join(', ')}])
     console.log(await attach().then(() => 'ok', (error) => error.code ?? error.name));`;

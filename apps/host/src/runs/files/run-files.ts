@@ -30,7 +30,7 @@ interface RunFilesOptions {
   /** Maximum size of all files of the run together, in bytes. */
   maxBytes: number;
   create: () => Promise<DraftFile>;
-  /** Whether the disk may take `moreBytes` more. */
+  /** Whether the disk has room for `moreBytes` more. */
   hasRoom: (moreBytes: number) => boolean;
   onKept: (file: SpooledFile) => void;
 }
@@ -39,20 +39,20 @@ interface OpenFile {
   draft: Promise<DraftFile>;
   nextPart: number;
   sizeBytes: number;
-  /** Redacts text, in UTF-8. */
+  /** Redacts text in UTF-8. */
   redact: ((part: Uint8Array, isLast: boolean) => Promise<Uint8Array>) | undefined;
 }
 
 const megabyte = 1_000_000;
 
-/** Names that people would take for the same are one file on some file systems. */
+/** Normalizes a name, because names that look the same are one file on some file systems. */
 const keyOf = (name: string): string => name.normalize('NFKC').toLowerCase();
 
-/** The files that one run attaches, from their first part to the disk. */
+/** Files that one run attaches, from their first part to the disk. */
 export class RunFiles {
   readonly #options: RunFilesOptions;
   readonly #open = new Map<string, OpenFile>();
-  /** Names of the files whose last part has come. */
+  /** Names of the complete files. */
   readonly #kept = new Set<string>();
   #usedBytes = 0;
   #isClosed = false;
@@ -61,7 +61,7 @@ export class RunFiles {
     this.#options = options;
   }
 
-  /** Resolves when the part, and with the last one the file, is on disk. */
+  /** Resolves when the part is on disk; with the last part, the whole file. */
   async attach(part: Part): Promise<void> {
     const name = this.#options.secrets.redact(part.name);
     const key = keyOf(name);
@@ -81,7 +81,7 @@ export class RunFiles {
     }
   }
 
-  /** Forgets files that are not whole. */
+  /** Discards incomplete files. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const [key, file] of this.#open) await this.#drop(key, file);
@@ -94,7 +94,7 @@ export class RunFiles {
     if (earlier !== undefined) void this.#drop(key, earlier);
     const redact = isText ? this.#options.secrets.redactBytes() : undefined;
     const file: OpenFile = { draft: this.#options.create(), nextPart: 0, sizeBytes: 0, redact };
-    // Ignores a failure here: the writer is told of it.
+    // A failure is ignored here, because the writer of the file gets it.
     file.draft.catch(() => undefined);
     this.#open.set(key, file);
     return file;
@@ -127,7 +127,7 @@ export class RunFiles {
     key: string,
     { name, file, part }: { name: string; file: OpenFile; part: Part },
   ): Promise<void> {
-    // Another file has begun under the name meanwhile, or the run has ended.
+    // Another file was begun under this name meanwhile, or the run has ended.
     if (this.#open.get(key) !== file)
       throw new AttachRefused(`The file ${name} was not attached to its end.`);
     this.#open.delete(key);
@@ -153,7 +153,7 @@ export class RunFiles {
   }
 }
 
-/** Content types of the files that automations make most. */
+/** Content types of the files that automations make most often. */
 const types: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
@@ -173,14 +173,14 @@ const types: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** Content type of a file by its name. */
+/** Returns the content type of a file by its name. */
 function contentTypeOf(name: string, isText: boolean): string {
   const end = name.split('.').at(-1)?.toLowerCase() ?? '';
   if (name.includes('.') && Object.hasOwn(types, end)) return types[end] ?? '';
   return isText ? 'text/plain' : 'application/octet-stream';
 }
 
-/** A file on disk that the server has not taken. */
+/** File on disk that the server has not accepted yet. */
 export const SpooledFile = Type.Object({
   file_id: Uuid,
   run_id: Uuid,
@@ -196,15 +196,15 @@ const validator = Compile(SpooledFile);
 const indexEnd = '.json';
 const contentEnd = '.data';
 
-/** A file that is being written. One of `keep` and `discard` must be called. */
+/** File that is being written. Either `keep` or `discard` must be called. */
 interface DraftFile {
   write(bytes: Uint8Array): Promise<void>;
-  /** Resolves when it outlives a loss of power. */
+  /** Resolves when the file survives a power loss. */
   keep(about: Pick<SpooledFile, 'run_id' | 'name' | 'content_type'>): Promise<SpooledFile>;
   discard(): Promise<void>;
 }
 
-/** The files of runs that wait for the server: a content and, once that is whole, an index beside it. */
+/** Files of runs that wait for the server: the content and, once that is complete, an index beside it. */
 export class RunFileSpool {
   readonly #dir: string;
   readonly #files = new Map<string, SpooledFile>();
@@ -226,7 +226,10 @@ export class RunFileSpool {
     return join(this.#dir, fileId + contentEnd);
   }
 
-  /** Takes up what an earlier life of the host has left, oldest first. What was not whole has never been attached. */
+  /**
+   * Recovers the files that an earlier process of the host left behind, oldest first. Incomplete files are deleted:
+   * they were never attached.
+   */
   async recover(): Promise<SpooledFile[]> {
     await mkdir(this.#dir, { recursive: true });
     const names = (await readdir(this.#dir)).toSorted();
@@ -256,7 +259,9 @@ export class RunFileSpool {
     };
   }
 
-  /** Keeps a part of a film, which outlives the host, but not a loss of power: there is one every second. */
+  /**
+   * Stores a part of a film. It survives the death of the host but not a power loss, because there is one every second.
+   */
   async putFilmPart(runId: string, film: FilmPartAbout, content: Buffer): Promise<SpooledFile> {
     const file_id = uuidv7();
     const [end, content_type] = film.ended_at === undefined ? ['jpg', 'image/jpeg'] : ['mp4', 'video/mp4'];
@@ -294,10 +299,10 @@ export class RunFileSpool {
     try {
       const file: unknown = JSON.parse(await readFile(join(this.#dir, name), 'utf8'));
       if (!validator.Check(file) || file.file_id + indexEnd !== name) return undefined;
-      // After a loss of power a part of a film may be there in part.
+      // After a power loss, a part of a film may be truncated.
       if ((await stat(this.contentPath(file.file_id))).size === file.size_bytes) return file;
     } catch {
-      // A damaged disk: what it was can't be told.
+      // The index is damaged, so the file can't be identified.
     }
     return undefined;
   }
