@@ -2,7 +2,7 @@ import { pageBytes, type HostMessage } from '@phalanx/protocol';
 
 export type Hello = Extract<HostMessage, { type: 'hello' }>;
 
-/** Splits items into pages that fit into messages of the server, whatever is in the items. */
+/** Splits items into pages that fit into messages to the server, whatever the items contain. */
 export function inPages<Item>(items: readonly Item[]): Item[][] {
   const pages: Item[][] = [];
   let room = 0;
@@ -16,7 +16,7 @@ export function inPages<Item>(items: readonly Item[]): Item[][] {
   return pages;
 }
 
-/** Splits a `hello` into messages: one for most hosts. */
+/** Splits a `hello` into messages. Most hosts need only one. */
 export function pagesOfHello(hello: Hello): HostMessage[] {
   const [devices = [], ...moreDevices] = inPages(hello.devices);
   const [runs = [], ...moreRuns] = inPages(hello.runs);

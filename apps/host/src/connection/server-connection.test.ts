@@ -83,7 +83,7 @@ describe('the connection to the server', () => {
     }
     await service.until(() => beats(6) >= 1);
     const waits = lines.flatMap(({ waitMs }) => waitMs ?? []);
-    // Each is twice the one before, less up to a quarter of jitter.
+    // Each wait is twice the previous one, less up to a quarter of jitter.
     for (const [index, waitMs] of waits.entries())
       expect(waitMs).toBeGreaterThanOrEqual(Math.floor(75 * 2 ** index));
     expect(lines.filter(({ level }) => level >= 40)).toHaveLength(1);

@@ -12,13 +12,15 @@ import type { Hello } from './pages.ts';
 import { type ServerCommand, Session, type SessionEnd } from './session.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** Functions of the rest of the host that the connection needs. */
+/** Callbacks into the rest of the host that the connection needs. */
 export interface Peer {
-  /** All that the host holds, at this moment. */
+  /** Returns the current state of the host: its devices and runs. */
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
-  /** Reason why the host finds no phones; undefined: it finds some, or none is connected. Default: undefined. */
+  /**
+   * Reason why the host finds no phones. Undefined when it finds some or when none is connected. Default: undefined.
+   */
   problem?: () => string | undefined;
   onCommand: (command: ServerCommand) => void;
 }
@@ -28,43 +30,48 @@ export interface ServerConnectionOptions {
   token: string;
   clock: ServiceClock;
   log: Logger;
-  /** Pause after a refusal of the server, in milliseconds. Default 30 s. */
+  /** Pause after the server refused the connection, in milliseconds. Default 30 s. */
   refusedRetryMs?: number;
-  /** Time that a connection has to stand before the next trouble counts as a new one, in milliseconds. Default 20 s. */
+  /**
+   * Time after which a connection counts as stable, in milliseconds; a later failure is reported as a new one. Default
+   * 20 s.
+   */
   stableMs?: number;
 }
 
 type Listener = () => void;
 
-/** Timeouts of a try to connect. The first tries are short: when a server hangs, the next try may find another one. */
+/**
+ * Timeouts of a connection attempt. The first attempts are short: when a server hangs, a retry may reach another one.
+ */
 const answerTimeoutMs = { first: 2000, later: 10_000 };
 const maxShortTries = 4;
 
-/** Keeps one connection to the server for as long as the host lives. */
+/** Keeps one connection to the server open for the lifetime of the host. */
 export class ServerConnection {
   readonly #options: ServerConnectionOptions;
   readonly #stopped = new AbortController();
   readonly #backoff = createBackoff({ firstMs: 100, lastMs: 2000 });
-  /** Connections that were tried since the last one that stood. */
+  /** Number of connection attempts since the last stable connection. */
   #tries = 0;
   readonly #onlineListeners = new Set<Listener>();
   readonly #offlineListeners = new Set<Listener>();
   #session: Session | undefined;
   #loop: Promise<void> = Promise.resolve();
   #stableTimer: NodeJS.Timeout | undefined;
-  /** Trouble that was reported last, while it is not over. */
+  /** Last failure that was logged; undefined once the connection is stable. */
   #toldTrouble: string | undefined;
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options;
   }
 
-  /** True from the server's `welcome` until the connection breaks. */
+  /** Whether the server has sent `welcome` on the current connection. */
   get online(): boolean {
     return this.#session?.welcomed === true;
   }
 
-  /** Bytes that wait for the network. */
+  /** Number of bytes that wait for the network. */
   get bufferedBytes(): number {
     return this.#session?.bufferedBytes ?? 0;
   }
@@ -81,17 +88,17 @@ export class ServerConnection {
     this.#offlineListeners.add(listener);
   }
 
-  /** Sends a message. False when there is no connection now; the next `hello` has to tell it. */
+  /** Sends a message. Returns false without a connection; the next `hello` then has to report the state. */
   send(message: HostMessage): boolean {
     return this.online && this.#session?.send(message) === true;
   }
 
-  /** Sends like `send`. `onSent` runs when the network has taken the frame, or has failed. */
+  /** Sends a frame like `send`. Calls `onSent` when the network has taken the frame, or when sending has failed. */
   sendFrame(header: HostFrameHeader, payload: Uint8Array, onSent?: () => void): boolean {
     return this.online && this.#session?.sendFrame(header, payload, onSent) === true;
   }
 
-  /** Resolves when the connection has stood for `durationMs` without a break; never after `close`. */
+  /** Resolves when the connection has stood for `durationMs` without a break. Never resolves after `close`. */
   whenOnlineFor(durationMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout | undefined;
@@ -147,7 +154,7 @@ export class ServerConnection {
       listReady,
       problem,
       onWelcome: () => this.#welcomed(),
-      // The session has dealt with the other two itself.
+      // The session itself handles `welcome` and `heartbeat`.
       onMessage: (message: ServerMessage) => {
         if (message.type !== 'welcome' && message.type !== 'heartbeat') onCommand(message);
       },
@@ -164,7 +171,10 @@ export class ServerConnection {
     this.#options.log.info({ server: this.#options.serverUrl.origin }, 'Connected to the server');
   }
 
-  /** A server that takes connections and drops them at once is still in trouble. */
+  /**
+   * Resets the backoff and the attempts. A server that accepts connections and drops them at once still counts as
+   * failing.
+   */
   #standsFirm(): void {
     this.#backoff.reset();
     this.#tries = 0;
@@ -173,7 +183,7 @@ export class ServerConnection {
     this.#tellConnected();
   }
 
-  /** Logs trouble. The same trouble again is no news, and for debugging only. */
+  /** Logs a failure. A repetition of the same failure is logged at debug level only. */
   #tellTrouble(level: 'warn' | 'error', details: { reason: string; waitMs: number }, text: string): void {
     const trouble = `${text} ${details.reason}`;
     const { log, serverUrl } = this.#options;
@@ -197,7 +207,7 @@ export class ServerConnection {
   }
 }
 
-/** Advice on what people have to do before another try makes sense, if anything. */
+/** Returns what a person has to do before a retry makes sense; undefined when a retry may succeed by itself. */
 function adviceFor({ kind, code, reason }: SessionEnd): string | undefined {
   if ((kind === 'refused' && code === 401) || (kind === 'closed' && code === closeCodes.unauthorized)) {
     return 'The server does not accept the token of this host: give a valid one in PHALANX_TOKEN.';

@@ -4,7 +4,9 @@ import { createServiceClock } from './service-clock.ts';
 
 const hourMs = 3_600_000;
 
-/** Exchange at host time `sentAt` with these times there and back, and a service that is `aheadMs` ahead. */
+/**
+ * Returns an exchange sent at host time `sentAt` with the given travel times; the service's clock is `aheadMs` ahead.
+ */
 function exchange(sentAt: number, aheadMs: number, [thereMs, backMs]: [number, number]) {
   return { sentAt, receivedAt: sentAt + thereMs + backMs, serverTime: sentAt + thereMs + aheadMs };
 }

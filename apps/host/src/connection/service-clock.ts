@@ -1,4 +1,4 @@
-/** One exchange with the service: when the question left and the answer came (host's clock), and the time in the answer. */
+/** One exchange with the service: send and receive time (host's clock), and the service's time in the answer. */
 export interface ClockSample {
   sentAt: number;
   receivedAt: number;
@@ -6,11 +6,11 @@ export interface ClockSample {
 }
 
 export interface ServiceClock {
-  /** Offset from the host's clock to the service's, in milliseconds. 0 until it was measured. */
+  /** Offset from the host's clock to the service's, in milliseconds; 0 before the first measurement. */
   readonly offsetMs: number;
-  /** The service's time now, epoch milliseconds. */
+  /** Returns the service's current time in epoch milliseconds. */
   now(): number;
-  /** A time of the host's clock on the service's clock. */
+  /** Converts a time of the host's clock to the service's clock. */
   toService(hostMs: number): number;
   addSample(sample: ClockSample): void;
 }
@@ -25,8 +25,9 @@ const rememberedSamples = 8;
 const slackMs = 20;
 
 /**
- * Follows the service's clock as NTP does: the offset of one exchange is wrong by half its round trip at most, so the
- * fastest of the last exchanges says most. Two measurements that exclude each other mean that one of the clocks was set.
+ * Follows the service's clock as NTP does: the offset of an exchange is wrong by at most half its round trip, so the
+ * fastest recent exchange is the most precise. Two measurements that contradict each other mean that one of the clocks
+ * was set.
  */
 export function createServiceClock(readHostMs: () => number = Date.now): ServiceClock {
   let samples: Measurement[] = [];
@@ -64,7 +65,7 @@ function excludes(one: Measurement, other: Measurement): boolean {
   return distanceMs > (one.roundTripMs + other.roundTripMs) / 2 + slackMs;
 }
 
-/** The newest of the fastest. */
+/** Returns the newest of the fastest samples. */
 function fastest(samples: readonly Measurement[]): Measurement | undefined {
   let best: Measurement | undefined;
   for (const sample of samples) {

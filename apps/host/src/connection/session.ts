@@ -13,12 +13,12 @@ import { Compile } from 'typebox/compile';
 import { type Hello, pagesOfHello } from './pages.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-/** Heartbeats without an answer before the connection ends: another server may take the host. */
+/** Number of unanswered heartbeats after which the connection is cut, because another server may take over the host. */
 const toleratedSilence = 2;
 const closeTimeoutMs = 1000;
 const lateMessageMs = 50;
 
-/** Reason why a connection is over. `welcomed`: whether it ever was of use. */
+/** Reason why a connection ended. `welcomed` is whether the server ever welcomed the host on it. */
 export interface SessionEnd {
   kind: 'refused' | 'closed' | 'unreachable';
   welcomed: boolean;
@@ -31,19 +31,19 @@ export interface SessionOptions {
   url: URL;
   token: string;
   clock: ServiceClock;
-  /** Timeout of the server to open the connection, and again to welcome the host, in milliseconds. */
+  /** Timeout for the server to open the connection, and again to welcome the host, in milliseconds. */
   answerTimeoutMs: number;
-  /** The first message, sent in pages, made when the socket is open. */
+  /** Returns the first message, which is sent in pages. Called when the socket is open. */
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
-  /** Reason why the host finds no phones; undefined: it finds some, or none is connected. */
+  /** Reason why the host finds no phones. Undefined when it finds some or when none is connected. */
   problem?: (() => string | undefined) | undefined;
   onWelcome: () => void;
   onMessage: (message: ServerMessage) => void;
 }
 
-/** One WebSocket from its opening to its end. After `ended`, nothing of it is ever processed. */
+/** One WebSocket from its opening to its end. No message is processed after `ended` resolves. */
 export class Session {
   readonly ended: Promise<SessionEnd>;
   readonly #options: SessionOptions;
@@ -55,7 +55,7 @@ export class Session {
   #helloSentAt = 0;
   #lastBeatAt = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Runs out when the server is silent. */
+  /** Expires when the server stays silent. */
   #silence: NodeJS.Timeout | undefined;
   #toleratedMs = 0;
 
@@ -79,7 +79,7 @@ export class Session {
     return this.#welcomed && !this.#isOver;
   }
 
-  /** Bytes that wait for the network. */
+  /** Number of bytes that wait for the network. */
   get bufferedBytes(): number {
     return this.#socket.bufferedAmount;
   }
@@ -88,12 +88,12 @@ export class Session {
     return this.#write(JSON.stringify(message));
   }
 
-  /** `onSent` runs when the network has taken the frame, or has failed. */
+  /** Sends a frame. Calls `onSent` when the network has taken the frame, or when sending has failed. */
   sendFrame(header: HostFrameHeader, payload: Uint8Array, onSent?: () => void): boolean {
     return this.#write(encodeBinaryFrame(header, payload), onSent);
   }
 
-  /** Closes politely, and cuts the line when the server does not answer. */
+  /** Closes the WebSocket with a close frame, and terminates the socket when the server does not answer. */
   close(code = 1001, reason = 'The host stops'): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -105,7 +105,7 @@ export class Session {
 
   #write(data: string | Buffer, onSent?: () => void): boolean {
     if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return false;
-    // A failed write is followed by 'close', where it is dealt with.
+    // A failed write is followed by 'close', which handles the failure.
     this.#socket.send(data, () => onSent?.());
     return true;
   }
@@ -147,7 +147,7 @@ export class Session {
     this.#welcomed = true;
     this.#addClockSample(this.#helloSentAt, message.server_time);
     this.#lastBeatAt = Date.now() - message.heartbeat_ms;
-    // The first one goes at once, so that the clock is measured well before the first run.
+    // The first heartbeat is sent at once, so that the clock is measured well before the first run.
     this.#beat();
     this.#timer = setInterval(() => this.#beat(), message.heartbeat_ms);
     this.#toleratedMs = toleratedSilence * message.heartbeat_ms;
@@ -164,7 +164,9 @@ export class Session {
     if (this.#welcomed) this.#silence = setTimeout(() => this.#endSilence(), this.#toleratedMs);
   }
 
-  /** Cuts a silent connection after a grace time to read messages that came while this process stood still. */
+  /**
+   * Cuts a silent connection after a grace period, which reads messages that arrived while this process was suspended.
+   */
   #endSilence(): void {
     this.#silence = setTimeout(
       () => this.#cut(`The server did not answer ${toleratedSilence} heartbeats`),
@@ -203,7 +205,7 @@ export class Session {
     clearTimeout(this.#silence);
   }
 
-  /** Keeps the first trouble, which is the cause; later ones are its consequences. */
+  /** Keeps the first failure, which is the cause; later failures are its consequences. */
   #blame(kind: SessionEnd['kind'], code: number, reason: string): void {
     this.#trouble ??= { kind, code, reason };
   }
@@ -220,14 +222,14 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A JSON header, a line feed, and the payload. */
+/** Encodes a JSON header, a line feed, and the payload. */
 function encodeBinaryFrame(header: HostFrameHeader, payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
 }
 
 const maxBodyBytes = 16 * 1024;
 
-/** The `message` of the error body with which a server refused the connection, or an empty text. */
+/** Returns the `message` in the error body of a refusal, or an empty string. */
 async function readRefusal(response: IncomingMessage): Promise<string> {
   try {
     const body: unknown = JSON.parse(await readText(response));
@@ -252,12 +254,12 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Messages of the server, except those that keep the connection itself. */
+/** Messages from the server, except those that maintain the connection itself. */
 export type ServerCommand = Exclude<ServerMessage, { type: 'welcome' | 'heartbeat' }>;
 
 const validator = Compile(ServerMessage);
 
-/** Throws an error that says what does not fit when the frame is not a message of the protocol. */
+/** Throws an error that names the mismatch when the frame is not a message of the protocol. */
 function parseServerMessage(frame: string): ServerMessage {
   const message: unknown = JSON.parse(frame);
   if (validator.Check(message)) return message;

@@ -9,23 +9,23 @@ import { requireNoSecretOfOthers, touchesApp } from './secrets-of-others.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { pause } from '../time/time-limit.ts';
 
-/** The phone of a run, and the only apps that the run may use. */
+/** Phone of a run or of another caller, with the limits of its use. */
 export interface CalledPhone {
   serial: string;
   deviceId: string;
-  /** Use of the phone. Undefined for callers that only look: nothing is remembered from one call to the next. */
+  /** Use of the phone. Undefined for read-only callers: nothing is remembered between calls. */
   use?: PhoneUse | undefined;
-  /** The user it is for, as `HostTouch.by` says it; undefined: not known. */
+  /** User of the phone, as in `HostTouch.by`. Undefined when unknown. */
   by?: string | undefined;
-  /** Undefined: all of them. */
+  /** Apps that the caller may use. Undefined allows all of them. */
   appLimit?: AppLimit | undefined;
-  /** Maximum wait of a call for a phone that is away. Undefined: only for a repair. */
+  /** Maximum wait of a call for a phone that is away, in milliseconds. Undefined waits for a repair only. */
   graceMs?: number | undefined;
-  /** Undefined: what it did before is nothing to the caller. */
+  /** Boot at the last call. Undefined when the caller does not depend on earlier calls. */
   lastBoot?: LastBoot | undefined;
 }
 
-/** Boot of the phone at the run's last call. Undefined: the phone has not told it. */
+/** Boot of the phone at the run's last call. Undefined when the phone has not reported it. */
 export interface LastBoot {
   id: string | undefined;
 }
@@ -36,14 +36,15 @@ export interface PhoneCall<Name extends PhoneCallName> {
   signal: AbortSignal;
 }
 
-/** The host mends such a phone within seconds, mostly. */
+/** States that the host usually repairs within seconds. */
 const passing: ReadonlySet<PhoneStateName> = new Set(['helper_failed', 'connecting']);
 const repairMs = 20_000;
 
 /**
- * The phone of a run as it is now: it may have gone and come back since the run began. Waits for a repair that is under
- * way, and with a grace time until the phone is back. Asks again when the call has done nothing, or only reads: after a
- * repair once, after the loss of a connection until the grace time is over. Rejects with why the phone is gone.
+ * Calls the run's phone in its current state: the phone may have gone and come back since the run began. Waits for a
+ * repair in progress, and within the grace period for the phone's return. Retries a call that has done nothing or that
+ * only reads: once after a helper failure, and until the end of the grace period after a lost connection. Rejects with
+ * the reason why the phone is unavailable.
  */
 export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
@@ -89,7 +90,7 @@ function canBeRepeated(name: PhoneCallName, error: unknown): error is DriverErro
   return error.isUndone || readings.has(name);
 }
 
-/** A restart ends what was on the screen: a touch that was meant for it would hit something else. Told once. */
+/** Throws once after a restart of the phone: the screen is gone, so a touch meant for it would hit something else. */
 function noteBoot({ serial, identity }: Phone, lastBoot: LastBoot, isReading: boolean): void {
   const [before, now] = [lastBoot.id, identity?.bootId];
   lastBoot.id = now ?? before;
@@ -97,7 +98,7 @@ function noteBoot({ serial, identity }: Phone, lastBoot: LastBoot, isReading: bo
     throw new DriverError('phone_gone', `The phone ${serial} was restarted since the last call.`);
 }
 
-/** A driver that has failed is replaced a moment after its callers know. */
+/** Waits until the phone is usable. A failed driver is replaced shortly after its callers see the failure. */
 async function whenUsable(
   phones: PhoneWatch,
   phone: Phone,
@@ -116,7 +117,7 @@ async function whenUsable(
   stop();
 }
 
-/** Adds the ID, which the service knows and the driver does not. */
+/** Adds the device ID, which only the service knows. */
 function withDeviceId<Result>(result: Result, deviceId: string): Result {
   const hasDeviceId = typeof result === 'object' && result !== null && 'deviceId' in result;
   return hasDeviceId ? { ...result, deviceId } : result;

@@ -8,25 +8,28 @@ import type { Phone } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 import { onceATurn } from '../time/once-a-turn.ts';
 
-/** The limits of `DeviceReport` for texts; what a phone says of itself may be longer. */
+/** Limits of `DeviceReport` for texts. A phone's description of itself may be longer. */
 const maxTextLength = 500;
 
 const maxReasonLength = 2000;
 
-/** A ready phone is asked every 5 s and has 3 s to answer: a faster heartbeat to the server must not find it silent. */
+/**
+ * Time within which a healthy phone has answered, in milliseconds. A ready phone is probed every 5 s and has 3 s to
+ * answer, so that a faster heartbeat to the server must not report it as silent.
+ */
 const probeWindowMs = 8500;
-/** States that ask somebody to act at the phone, which is worth telling before its serial number is known. */
+/** States that require a person to act at the phone. They are reported even before the serial number is known. */
 const statesForPeople = new Set(['unauthorized', 'no_permissions']);
-/** The times in a report are worth a second one when the clock turns out to be this wrong. */
+/** Correction of the clock above which the times in a report are sent again, in milliseconds. */
 const noticeableMs = 1000;
 
-/** Tells the server of phones: all of them in `hello`, then those that changed, once a turn of the event loop. */
+/** Reports phones to the server: all of them in `hello`, then the changed ones, once per turn of the event loop. */
 export class DeviceReporter {
   readonly #phones: PhoneWatch;
   readonly #connection: ServerConnection;
   readonly #clock: ServiceClock;
   readonly #changed = new Map<string, Phone>();
-  /** Serials that the server has heard of. */
+  /** Serials that were reported to the server. */
   readonly #told = new Set<string>();
   readonly #unsubscribe: () => void;
   #offsetMsOfHello = 0;
@@ -40,14 +43,14 @@ export class DeviceReporter {
     connection.onOnline(() => this.#wentOnline());
   }
 
-  /** Every phone, for `hello`. */
+  /** Returns reports of all phones for `hello`. */
   all(): DeviceReport[] {
     this.#changed.clear();
     this.#offsetMsOfHello = this.#clock.offsetMs;
     return this.#reportsOf(this.#phones.phones());
   }
 
-  /** Serials of the ready phones that have answered after `sinceMs` (host's clock). */
+  /** Returns the serials of the ready phones that answered after `sinceMs` (host's clock). */
   listReady(sinceMs: number): string[] {
     const confirmedSinceMs = Math.min(sinceMs, Date.now() - probeWindowMs);
     const ready = this.#phones.phones().filter(({ state }) => state.state === 'ready');
@@ -58,7 +61,7 @@ export class DeviceReporter {
     this.#unsubscribe();
   }
 
-  /** The `hello` was written before the service's clock was known. */
+  /** Reports all phones again if the `hello` was written with a wrong offset to the service's clock. */
   #wentOnline(): void {
     if (Math.abs(this.#clock.offsetMs - this.#offsetMsOfHello) > noticeableMs) {
       for (const phone of this.#phones.phones()) this.#changed.set(phone.serial, phone);
@@ -73,7 +76,7 @@ export class DeviceReporter {
 
   #report(): void {
     if (!this.#connection.online || this.#changed.size === 0) return;
-    // A phone that turned out to be another one is no longer found: its last state is that it is gone.
+    // A phone that turned out to be another one is no longer found. Its last state reports it as gone.
     const changed = [...this.#changed].map(([serial, phone]) => this.#phones.find(serial) ?? phone);
     this.#changed.clear();
     const devices = this.#reportsOf(changed);
@@ -91,7 +94,7 @@ export class DeviceReporter {
   }
 }
 
-/** A phone in the words of the protocol. Before a phone has described itself, its texts are empty and its numbers 0. */
+/** Converts a phone to the protocol. Before a phone has described itself, its texts are empty and its numbers 0. */
 function toDeviceReport(phone: Phone, clock: ServiceClock): DeviceReport {
   const { serial, state, description, warnings, batteryPercent, identity, hasOwnNumber } = phone;
   const { phone: phone_mark, boot: boot_mark } = identity === undefined ? {} : marksOf(identity);

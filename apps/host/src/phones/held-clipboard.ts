@@ -1,21 +1,21 @@
 import type { Driver } from '../driver/driver.ts';
 import type { PhoneUse } from '../driver/phone-use.ts';
 
-/** The texts that users have put on the clipboard of one phone: it is emptied when their use ends, or when somebody else uses the phone. */
+/** Clears the texts that users have copied on one phone: when their use ends, or when another user takes the phone. */
 export class HeldClipboard {
   #driver: Driver | undefined;
   #user: PhoneUse | undefined;
-  /** The phone was away when it should have been emptied. */
+  /** Whether the clipboard still has to be cleared, because the phone was away at the time. */
   #isLeft = false;
 
-  /** Notes the use that writes it; call it before it is written. */
+  /** Records the use that writes the clipboard. Call it before the write. */
   filledBy(use: PhoneUse): void {
     this.#user = use;
     this.#isLeft = false;
     use.over.addEventListener('abort', () => this.#leave(use), { once: true });
   }
 
-  /** Notes the use; call it before its first call. */
+  /** Records a use. Call it before the first call of the use. */
   usedBy({ by }: PhoneUse): void {
     const user = this.#user;
     if (user !== undefined && by !== user.by) this.#leave(user);
@@ -33,10 +33,10 @@ export class HeldClipboard {
     this.#empty();
   }
 
-  /** Empties it before the calls that come from here on. */
+  /** Clears the clipboard ahead of all later calls. */
   #empty(): void {
     const emptied = this.#driver?.call('clipboard.write', { text: '' });
-    // Ignores a failure: the next driver tries again.
+    // A failure is ignored: the next driver retries.
     void emptied?.then(
       () => (this.#isLeft = false),
       () => undefined,

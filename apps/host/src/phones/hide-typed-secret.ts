@@ -10,8 +10,8 @@ interface Typing extends TypedSecret {
 }
 
 /**
- * Hides the field that has the focus, before the secret is typed. Throws where nobody can tell which field that is: a secret is typed
- * nowhere that can't be hidden.
+ * Hides the focused field before the secret is typed. Throws when the focused field is unknown: a secret is never typed
+ * into a field that can't be hidden.
  */
 export async function hideTypedSecret(
   phone: Pick<Phone, 'typedSecrets'>,

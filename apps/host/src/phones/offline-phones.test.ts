@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const reconnectPauses = { firstMs: 100, lastMs: 400 };
 
-/** A phone that answers to a later reconnection only. */
+/** Returns an answer to reconnections that calls `take` at the given attempt. */
 function answerAt(attempt: number, take: () => void): (request: string) => string {
   let attempts = 0;
   return () => {

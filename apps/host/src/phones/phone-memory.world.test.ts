@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => bed.close());
 
-/** Three times what a phone takes. */
+/** Limit of memory per phone, in bytes: three times what a phone takes. */
 const generousBytes = 1024 * 1024;
 
 const collectGarbage = ((): (() => void) => {
@@ -18,7 +18,7 @@ const collectGarbage = ((): (() => void) => {
   return typeof collect === 'function' ? () => void collect() : () => {};
 })();
 
-/** Memory in use after a garbage collection. */
+/** Returns the memory in use after a garbage collection, in bytes. */
 async function heldBytes(): Promise<number> {
   collectGarbage();
   await new Promise((resolve) => setTimeout(resolve, 100));

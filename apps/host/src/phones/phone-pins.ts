@@ -3,30 +3,35 @@ import { SettingError } from '@phalanx/settings';
 import type { PhoneShell } from '../driver/shell/phone-shell.ts';
 import { pause } from '../time/time-limit.ts';
 
-/** Android locks a phone for longer and longer after wrong PINs. */
+/** Maximum number of wrong PINs: Android locks a phone for increasing periods after them. */
 const maxTries = 2;
 const openMs = 3000;
 const pollMs = 150;
 const everyPhone = '*';
 const keyWakeUp = 224;
 const keyEnter = 66;
-/** The key of the digit 0. */
+/** Key code of the digit 0. */
 const keyZero = 7;
 
-/** `closed`: the PIN was typed, and the phone did not open. `given_up`: it has been wrong too often. */
+/**
+ * Result of an unlock. `closed`: the PIN was typed, but the phone did not unlock. `given_up`: the PIN was wrong too
+ * often.
+ */
 export type Unlocking = 'open' | 'no_pin' | 'closed' | 'given_up';
 
-/** PINs that open the lock screens of the phones. A PIN is in no error and no log. */
+/** PINs that unlock the lock screens of phones. A PIN never occurs in an error or a log. */
 export class PhonePins {
   readonly #pins: ReadonlyMap<string, string>;
   readonly #failures = new Map<string, number>();
 
-  /** PINs by serial number, as the list of devices has it; `*` is for all others. */
+  /** `pins` are keyed by serial number as in the list of devices; `*` applies to all other phones. */
   constructor(pins: ReadonlyMap<string, string> = new Map()) {
     this.#pins = pins;
   }
 
-  /** Types the PIN, if there is one and it was not wrong before; `isOpen` asks the phone. */
+  /**
+   * Types the PIN, if one is configured and it did not fail too often. `isOpen` asks the phone whether it is unlocked.
+   */
   async unlock(
     serial: string,
     shell: PhoneShell,
@@ -36,7 +41,7 @@ export class PhonePins {
     if (pin === undefined) return 'no_pin';
     const failures = this.#failures.get(serial) ?? 0;
     if (failures >= maxTries) return 'given_up';
-    // Counted before: whatever happens to the link, a PIN is not typed more often.
+    // Counts the attempt in advance: even if the link breaks, a PIN is not typed more often.
     this.#failures.set(serial, failures + 1);
     const digits = [...pin].map((digit) => keyZero + Number(digit)).join(' ');
     await shell.run(`input keyevent ${keyWakeUp}; wm dismiss-keyguard`, signal);
@@ -53,7 +58,10 @@ export class PhonePins {
   }
 }
 
-/** Reads lines of a serial number, which may have spaces, and a PIN at the end; empty lines and those with # are left out. */
+/**
+ * Reads lines with a serial number, which may contain spaces, and a PIN at the end. Skips empty lines and lines that
+ * start with #.
+ */
 export async function loadPins(file: string): Promise<PhonePins> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new SettingError(`PHALANX_PINS_FILE: ${file} can't be read (${error.code ?? 'unknown reason'}).`);

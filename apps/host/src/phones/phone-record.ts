@@ -22,7 +22,10 @@ import { ScreenHolder } from './screen-holder.ts';
 
 const percentStep = 5;
 
-/** A level between two steps stays at the one before, so that a battery about there is not told of again and again. */
+/**
+ * Rounds a battery level to steps of five percent. A level between two steps stays at the previous one, so that a
+ * battery near a boundary is not reported again and again.
+ */
 function steppedPercent(percent: number | null, before: number | undefined): number | undefined {
   if (percent === null) return undefined;
   if (before !== undefined && Math.abs(percent - before) < percentStep) return before;
@@ -35,7 +38,7 @@ interface RecordParts {
   readonly earlier: EarlierValues | undefined;
 }
 
-/** State of a phone as it is known now. Its watcher writes it, everyone else reads it as a Phone. */
+/** Current known state of a phone. Only its watcher writes it; everything else reads it as a `Phone`. */
 export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
@@ -48,10 +51,10 @@ export class PhoneRecord implements Phone {
   readonly #clipboard = new HeldClipboard();
   readonly uses = new PhoneUses(this.#clipboard);
   readonly settings = new HeldSettings();
-  /** Undefined while its serial number is not known for certain. */
+  /** Settings from before the host's changes. Undefined while the serial number of the phone is not certain. */
   readonly earlier: EarlierValues | undefined;
   readonly history: PhoneHistory;
-  /** Times at which its UI helper died, on a monotonic clock. */
+  /** Times at which the UI helper of the phone died, on a monotonic clock. */
   readonly helperDeaths: number[] = [];
   video: ScreenVideo | undefined;
   readonly #onChange: (phone: Phone) => void;
@@ -124,7 +127,10 @@ export class PhoneRecord implements Phone {
     return this.#now();
   }
 
-  /** Sets the reason for its name, told while it is ready; empty: its name says it. */
+  /**
+   * Sets the explanation of the phone's name, which the reason for `ready` then includes. Empty when the name needs
+   * none.
+   */
   setNote(note: string): void {
     if (note === this.#note) return;
     this.#note = note;
@@ -135,19 +141,19 @@ export class PhoneRecord implements Phone {
     return this.#note === '' ? reason : `${reason} ${this.#note}`;
   }
 
-  /** Puts it out of use: nobody knows whether it is another phone. */
+  /** Puts the phone out of use, because it may be identical with another phone. */
   doubt(reason: string): void {
     this.isDoubted = true;
     this.setTrouble('unresponsive', reason);
   }
 
-  /** Notes that the host does something to mend the phone. */
+  /** Records a repair step of the host on the phone. */
   repair(step: NonNullable<PhoneEvent['step']>, reason: string): void {
     const { state } = this.#state;
     this.history.add({ at: this.#now(), kind: 'repair', state, step, reason: reason.slice(0, 2000) });
   }
 
-  /** Lets it rest, as the operator's rules want; callers that work with it now may end what they do. */
+  /** Puts the phone to rest according to the operator's rules. Current calls may finish. */
   rest(reason: string): void {
     if (!this.screen.isHeld && ['ready', 'resting'].includes(this.#state.state))
       this.#change('resting', reason);
@@ -181,7 +187,7 @@ export class PhoneRecord implements Phone {
     if (before !== undefined && !isDeepStrictEqual(before, description)) this.#onChange(this);
   }
 
-  /** Notes that the phone has just answered. */
+  /** Records that the phone has just answered. */
   confirm(): void {
     this.#confirmedAt = this.#now();
   }

@@ -24,7 +24,7 @@ interface RegistryParts {
   readonly now: () => number;
 }
 
-/** Two links tell the same number, and it can't be found out whether they lead to one phone. */
+/** Thrown when two links report the same serial number and it can't be determined whether they lead to one phone. */
 class DoubtfulPhone extends Error {
   readonly key: string;
 
@@ -34,7 +34,7 @@ class DoubtfulPhone extends Error {
   }
 }
 
-/** Finds out which phone each link leads to, and gives it to that phone's supervisor. */
+/** Identifies the phone behind each link, and assigns the link to that phone's supervisor. */
 export class PhoneRegistry {
   readonly #options: SessionOptions;
   readonly #histories: HistoryFolder;
@@ -42,17 +42,20 @@ export class PhoneRegistry {
   readonly #known: KnownPhones;
   readonly #log: Logger;
   readonly #now: () => number;
-  /** Supervisors by the names that never change their phone. */
+  /** Supervisors by name. Each of these names belongs to one phone for good. */
   readonly #identified = new Map<string, PhoneSupervisor>();
   /** Supervisors of links whose phone has never answered. */
   readonly #provisional = new Map<Link, PhoneSupervisor>();
-  /** The phone that a link led to last. */
+  /** Supervisor of the phone to which a link last led. */
   readonly #supervisorOf = new Map<Link, PhoneSupervisor>();
-  /** The phone that a name of ADB led to last at a place: adb lists a phone that comes back as a new one, and as offline for seconds. */
+  /**
+   * Supervisor of the phone to which an ADB name at a place last led: adb lists a returning phone as a new one, and as
+   * offline for some seconds.
+   */
   readonly #lastOfName = new Map<string, PhoneSupervisor>();
-  /** Phones with one number, or at one place, are told apart one after the other. */
+  /** Queues that identify phones with the same serial number, or at the same place, one after another. */
   readonly #turns = new Map<string, CallQueue>();
-  /** Connections to phones that did not tell yet all by which they are known. */
+  /** Connections to phones that have not yet reported all identifying facts. */
   readonly #unconfirmed = new WeakMap<AdbConnection, PhoneIdentity>();
   readonly #listeners = new Set<(phone: Phone) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -83,7 +86,7 @@ export class PhoneRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A link is new or has changed. */
+  /** Handles a new or changed link. */
   take(link: Link): void {
     if (link.status.state === 'connected') void this.#identify(link, link.status.connection);
     else if (link.status.state === 'unplugged') this.#forget(link, link.status);
@@ -126,14 +129,17 @@ export class PhoneRegistry {
     return turn;
   }
 
-  /** A phone that another link serves is none the worse for it. */
+  /** Reports a failure of the link, unless the phone is ready over another link. */
   #tellOfFailure(link: Link, text: string): void {
     const { record } = this.#supervisor(link);
     if (record.state.state === 'ready') return;
     record.setTrouble('unresponsive', `${text} Reconnecting; if that does not help, restart the phone.`);
   }
 
-  /** adb lists each new phone as offline for a moment. A phone without a name is worth telling of only when it stays so. */
+  /**
+   * Delays the report of an unnamed phone: adb lists each new phone as offline for a moment, so only a lasting state is
+   * worth reporting.
+   */
   #waitBeforeTelling(link: Link): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
@@ -144,7 +150,10 @@ export class PhoneRegistry {
     this.#timers.add(timer);
   }
 
-  /** A number may be of several phones, and a place may have had others: what they tell and what they keep decides. */
+  /**
+   * Returns the key of the phone behind a link. Several phones may share a serial number, and a place may have had
+   * other phones, so the identity and a test over both connections decide.
+   */
   async #recognize(link: Link, connection: AdbConnection, identity: PhoneIdentity): Promise<string> {
     const { known, fresh } = this.#known.keysFor(identity, link.place);
     for (const key of known) {
@@ -162,7 +171,7 @@ export class PhoneRegistry {
     return fresh;
   }
 
-  /** Another link over which the phone of this key is connected now. */
+  /** Returns another link over which the phone with this key is currently connected. */
   #connectedLink(key: string, link: Link): { connection: AdbConnection; place: string } | undefined {
     for (const [other, { record }] of this.#supervisorOf) {
       const { status, place } = other;
@@ -188,14 +197,14 @@ export class PhoneRegistry {
     this.#supervisorOf.set(link, supervisor);
     this.#lastOfName.set(nameAtPlace(link), supervisor);
     const wasProvisional = this.#provisional.delete(link);
-    // A phone that only now told its serial is often known by it already: then nothing went away.
+    // A phone that has just reported its serial number often had that name already. Then no phone has left.
     const isSame = before === supervisor || (wasProvisional && before?.record.serial === key);
     if (!isSame) before?.drop(link, `${link.name} now leads to the phone ${key}.`);
     this.#explainNames(identity, link.place);
     supervisor.take(link);
   }
 
-  /** Explains the names that the coming of this phone may have made less clear. */
+  /** Updates the explanations of names that this phone may have made ambiguous. */
   #explainNames({ serial }: PhoneIdentity, place: string): void {
     for (const [key, { record }] of this.#identified) {
       const isAlike = serial === undefined ? key.startsWith(place) : key.startsWith(serial);
@@ -203,10 +212,10 @@ export class PhoneRegistry {
     }
   }
 
-  /** Nobody uses it. It is tried again with the next connection of its link. */
+  /** Puts a doubtful phone out of use. The next connection of its link tries again. */
   #doubt(link: Link, { key, message }: DoubtfulPhone): void {
     const before = this.#supervisorOf.get(link);
-    // A way to a phone that is known by other ways as well.
+    // The link may lead to a phone that other links already serve.
     if (before !== undefined && !this.#provisional.has(link)) return;
     const supervisor = before?.record.serial === key ? before : this.#createSupervisor(key, false);
     this.#supervisorOf.set(link, supervisor);
@@ -215,7 +224,7 @@ export class PhoneRegistry {
     supervisor.record.doubt(message);
   }
 
-  /** While Android starts, a phone does not tell all by which it is known. */
+  /** Completes the identity of a phone that could not report all identifying facts while Android started. */
   async #confirm(phone: PhoneRecord, shell: PhoneShell): Promise<void> {
     const { connection } = shell;
     const told = this.#unconfirmed.get(connection);
@@ -240,7 +249,10 @@ export class PhoneRegistry {
     supervisor?.drop(link, reason, hasLeftList);
   }
 
-  /** Supervisor of a link. A link stands for a phone of its own until it has told it; a USB serial is most often its own. */
+  /**
+   * Returns the supervisor of a link. A link counts as a separate phone until the phone is identified. A USB serial
+   * usually identifies it.
+   */
   #supervisor(link: Link): PhoneSupervisor {
     const known = this.#supervisorOf.get(link) ?? this.#awayUnder(link);
     const supervisor = known ?? this.#createSupervisor(link.name, false);
@@ -249,7 +261,10 @@ export class PhoneRegistry {
     return supervisor;
   }
 
-  /** One that is here now under this name is another phone with the same number. */
+  /**
+   * Returns the supervisor of the absent phone that is expected under this name. A ready phone with this name is
+   * another phone with the same serial number.
+   */
   #awayUnder(link: Link): PhoneSupervisor | undefined {
     const key = this.#known.expectedKey(link.name, link.place);
     const expected = key === undefined ? undefined : (this.#identified.get(key) ?? this.#recall(key));
@@ -257,7 +272,7 @@ export class PhoneRegistry {
     return last?.record.state.state === 'ready' ? undefined : last;
   }
 
-  /** A phone from before a restart of the host. */
+  /** Returns the supervisor of a phone known from before a restart of the host. */
   #recall(serial: string): PhoneSupervisor | undefined {
     if (!this.#histories.knows(serial)) return undefined;
     const supervisor = this.#createSupervisor(serial, true);
@@ -266,7 +281,7 @@ export class PhoneRegistry {
   }
 
   #createSupervisor(serial: string, isIdentified: boolean): PhoneSupervisor {
-    // Another one may have the name that ADB has for a phone.
+    // ADB's name for an unidentified phone may belong to another phone, so the phone starts with an empty history.
     const history = isIdentified ? this.#histories.historyOf(serial) : new PhoneHistory();
     const hasOwnNumber = this.#known.hasOwnNumber(serial);
     const record = new PhoneRecord({ serial, isIdentified, hasOwnNumber }, history, {
@@ -290,5 +305,5 @@ export class PhoneRegistry {
   }
 }
 
-/** Placeholders are names of many phones. */
+/** Returns the name with its place, because placeholder names are shared by many phones. */
 const nameAtPlace = ({ name, place }: Link): string => `${name} ${place}`;

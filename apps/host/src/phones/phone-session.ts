@@ -28,24 +28,27 @@ import { minuteMs } from '../time/durations.ts';
 export interface SessionOptions {
   readonly timings: HostTimings;
   readonly rules: PhoneRules;
-  /** Whether a phone may be restarted when nothing else helped. */
+  /** Whether the host may reboot a phone as the last resort. */
   readonly mayReboot: boolean;
   readonly starts: StartQueue;
   readonly pins: PhonePins;
   readonly helper: HelperChoice;
   /** Server that encodes video on phones. */
   readonly scrcpy: ScrcpyServer | NoVideo;
-  /** Throws when the phone of a connection shows itself to be another one than it was taken for. */
+  /** Throws when the phone of a connection turns out to be another one than assumed. */
   readonly confirmIdentity: (phone: PhoneRecord, shell: PhoneShell) => Promise<void>;
 }
 
-// A helper that dies more often is given up for this connection.
+// Number of recent helper deaths after which the helper is no longer used on this connection.
 const maxHelperDeaths = 5;
 const reconnectAt = 3;
 const rebootAt = 4;
 const deathWindowMs = 10 * minuteMs;
 
-/** Brings a connected phone to `ready` and keeps it there. Returns, after closing the connection, when the phone does not answer or is gone. */
+/**
+ * Brings a connected phone to `ready` and keeps it there. Closes the connection and returns when the phone does not
+ * answer or is gone.
+ */
 export async function runSession(
   phone: PhoneRecord,
   connection: AdbConnection,
@@ -59,11 +62,11 @@ export async function runSession(
     let described: Promise<PhoneDescription> | undefined;
     const describeOnce = async (): Promise<PhoneDescription> => {
       const first = await (described ??= describe(phone, shell));
-      // A foldable phone has changed its size since.
+      // A foldable phone may have changed its size since.
       return phone.description ?? first;
     };
     while (!connection.gone.aborted) {
-      // The helper also dies when Android itself starts anew below a standing connection.
+      // The helper also dies when Android itself restarts while the connection stands.
       await waitForBoot(phone, shell, options);
       const recent = recentDeaths(phone);
       const isHelperUsable = recent < maxHelperDeaths;
@@ -94,7 +97,7 @@ function videoOf(phone: PhoneRecord, shell: PhoneShell, { scrcpy }: SessionOptio
 async function describe(phone: PhoneRecord, shell: PhoneShell): Promise<PhoneDescription> {
   const description = await askPhone(shell, (signal) => readDescription(shell, signal));
   phone.setDescription(description);
-  // Hides the character that was typed last, which a picture would show.
+  // Stops showing the last typed character, which a picture would contain.
   await askPhone(shell, (signal) => shell.run('settings put system show_password 0', signal));
   return description;
 }
@@ -103,7 +106,10 @@ function recentDeaths({ helperDeaths }: PhoneRecord): number {
   return helperDeaths.filter((at) => performance.now() - at < deathWindowMs).length;
 }
 
-/** Repairs a phone whose helper died, by ever stronger means. Throws where the connection has to end for it. */
+/**
+ * Repairs a phone whose helper died, escalating with each recent death. Throws when the repair has to end the
+ * connection.
+ */
 async function repair(phone: PhoneRecord, shell: PhoneShell, mayReboot: boolean): Promise<void> {
   const deaths = recentDeaths(phone);
   const { reason } = phone.state;
@@ -134,7 +140,7 @@ interface Started {
   readonly description: PhoneDescription;
 }
 
-/** One life of a backend: starts it, offers the driver, and returns why when the backend has failed. Throws when the phone has. */
+/** Starts a backend, serves the driver, and returns the reason when the backend fails. Throws when the phone fails. */
 async function serve(serving: Serving): Promise<unknown> {
   const { first, start, description } = await startInTurn(serving);
   for (let next = first; ;) {
@@ -144,7 +150,7 @@ async function serve(serving: Serving): Promise<unknown> {
   }
 }
 
-/** A phone that somebody works with goes before the others. */
+/** Starts a backend when it is the phone's turn. A phone in use takes precedence. */
 function startInTurn({ phone, shell, describeOnce, options, ...held }: Serving): Promise<Started> {
   const { starts } = options;
   const { gone } = shell.connection;
@@ -174,7 +180,7 @@ function startInTurn({ phone, shell, describeOnce, options, ...held }: Serving):
   );
 }
 
-/** Serves until the backend has failed, or until a better one was found, which it returns. */
+/** Serves until the backend fails, or until a better one was found, which it returns. */
 async function serveBy(
   { backend, drawback }: StartedBackend,
   { phone, shell, description, options }: Serving & { description: PhoneDescription },
@@ -225,7 +231,10 @@ function readyReason(source: Driver['source'], drawback: string | undefined): st
     : `The phone is ready, by the ${source === 'resident' ? 'resident helper' : 'UiAutomator2 server'}: ${drawback}`;
 }
 
-/** The serial stands for the service's device ID, which only the service's connection knows. */
+/**
+ * Returns the device info. The serial stands in for the service's device ID, which only the connection to the service
+ * knows.
+ */
 function infoOf(serial: string, description: PhoneDescription): DeviceInfo {
   const { abis: _abis, securityPatch: _securityPatch, ...told } = description;
   return { ...told, serial, deviceId: serial };
@@ -239,7 +248,9 @@ const reasons: Readonly<Record<Exclude<Unlocking, 'open'>, string>> = {
     'The PIN of PHALANX_PINS_FILE did not open it twice and is not typed again. Correct the file and restart the host, or enter the PIN on the phone.',
 };
 
-/** Waits, as `booting` or `locked`, until Android takes commands and starts apps. Types the PIN where the host knows it. */
+/**
+ * Waits as `booting` or `locked` until Android accepts commands and starts apps. Types the PIN if the host knows it.
+ */
 async function waitForBoot(
   phone: PhoneRecord,
   shell: PhoneShell,
@@ -266,8 +277,9 @@ async function waitForBoot(
 }
 
 /**
- * The property stays set on some phones when only Android's system server starts anew: its package service is asked too.
- * Before the first unlock after a start, Android runs no app that was not made for that, such as the UI helper.
+ * Reads the boot phase. On some phones the property stays set when only Android's system server restarts, so its
+ * package service is asked too. Before the first unlock after a boot, Android runs no app without direct-boot support,
+ * such as the UI helper.
  */
 async function readPhase(shell: PhoneShell): Promise<'booting' | 'locked' | 'up'> {
   const question = 'getprop sys.boot_completed; pm path android; am get-started-user-state 0';

@@ -4,7 +4,7 @@ import type { PhoneStateName } from './phone.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import { type SessionOptions, runSession } from './phone-session.ts';
 
-// Troubles of links, the most telling first, for a phone without a connected link.
+// States of broken links, most informative first, for a phone without a connected link.
 const telling: readonly LinkTrouble[] = [
   'unauthorized',
   'no_permissions',
@@ -16,7 +16,7 @@ const telling: readonly LinkTrouble[] = [
   'unplugged',
 ];
 
-/** Runs a phone over whichever of its links works, one at a time. */
+/** Runs a phone over one working link at a time. */
 export class PhoneSupervisor {
   readonly record: PhoneRecord;
   readonly #options: SessionOptions;
@@ -25,7 +25,7 @@ export class PhoneSupervisor {
   #running: Promise<void> | undefined;
   #toldRepair: LinkStatus | undefined;
   #isClosed = false;
-  /** Reason why the last link left. */
+  /** Reason why the last link was dropped. */
   #leaveReason = 'The phone was just found.';
 
   constructor(record: PhoneRecord, options: SessionOptions) {
@@ -33,13 +33,13 @@ export class PhoneSupervisor {
     this.#options = options;
   }
 
-  /** A link leads to this phone, or has changed. */
+  /** Adds or updates a link that leads to this phone. */
   take(link: Link): void {
     this.#links.add(link);
     this.#next();
   }
 
-  /** The link is no more, or now leads to another phone. */
+  /** Removes a link that is gone or now leads to another phone. */
   drop(link: Link, reason: string, hasLeftList = false): void {
     if (!this.#links.delete(link)) return;
     const isAtUsb = hasLeftList && link.place.startsWith('usb:');
@@ -52,7 +52,10 @@ export class PhoneSupervisor {
     await this.#running;
   }
 
-  /** A session that ended is followed by one on another link, or by the trouble of the links. */
+  /**
+   * Starts a session on a connected link after the previous session ended; without such a link, reports the state of
+   * the links.
+   */
   #next(): void {
     if (this.#running !== undefined) return;
     const connection = this.#isClosed ? undefined : this.#findConnection();
@@ -90,7 +93,7 @@ export class PhoneSupervisor {
         this.record.setTrouble('connecting', 'The connection broke. Connecting again.');
       return;
     }
-    // The cause of the last failure says more than that a new connection is on its way.
+    // The cause of the last failure is more informative than the attempt to reconnect.
     if (this.record.state.state === 'unresponsive' && best.state === 'connecting') return;
     this.record.setTrouble(phoneStateOf(best), best.reason);
     if (best.repair === undefined || best === this.#toldRepair) return;

@@ -10,7 +10,7 @@ const host = useTestHost({ timings: { passwordMs: 20_000 } });
 
 const touchOf = (by: string, lease = 1): HostTouch => ({ device_id: 'device-1', lease, by });
 
-/** Empty when it was done, else why it was not. */
+/** Returns an empty string when the request was done, else the reason why it was not. */
 async function answerTo(request_id: string): Promise<string> {
   const isAnswer = (arrival: Arrival): boolean => 'requestId' in arrival && arrival.requestId === request_id;
   await host.service.until(() => host.service.arrivals.some(isAnswer));
@@ -61,7 +61,7 @@ describe('touches that wait', () => {
     const answers = await Promise.all(waiting);
     await changed;
     const givenUp = answers.filter((answer) => answer.includes('meanwhile'));
-    // The phone may work on one of them.
+    // The phone may already execute one of them.
     expect(givenUp.length, answers.join('\n')).toBeGreaterThanOrEqual(7);
     const swiped = host.phone.android.inputs.list().filter(({ kind }) => kind === 'swipe');
     expect(swiped.length).toBeLessThanOrEqual(1);

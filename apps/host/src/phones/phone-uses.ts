@@ -12,8 +12,8 @@ class UseOver extends Error {
 }
 
 /**
- * Uses of a phone. A lease that begins or ends, and a run that does, ends each use by hand: nothing that waits is done
- * after it, nothing is remembered over it, and nothing stays on the clipboard.
+ * Uses of a phone. The begin or end of a lease or of a run ends each manual use: its waiting calls are dropped, nothing
+ * is remembered across the boundary, and the clipboard is cleared.
  */
 export class PhoneUses {
   readonly #clipboard: Pick<HeldClipboard, 'filledBy' | 'usedBy'>;
@@ -25,7 +25,7 @@ export class PhoneUses {
     this.#clipboard = clipboard;
   }
 
-  /** A run of this user begins. Returns its use, and how to end that. */
+  /** Begins a run of this user. Returns its use and a function that ends the use. */
   beginRun(by: string | undefined): { use: PhoneUse; end: () => void } {
     const run = new AbortController();
     this.#endByHand('a run of it began');
@@ -39,7 +39,10 @@ export class PhoneUses {
     };
   }
 
-  /** Throws when the service knows of a later lease. Without a touch nobody knows who it is, and nothing is remembered. */
+  /**
+   * Returns the manual use of the touching user. Throws when the service knows a later lease. Without a touch the user
+   * is unknown, and nothing is remembered.
+   */
   byHand(touch: HostTouch | undefined): PhoneUse {
     if (touch === undefined) return this.#useOf(this.#turn.signal, undefined);
     this.leaseCounted(touch);
@@ -55,7 +58,7 @@ export class PhoneUses {
     return use;
   }
 
-  /** The service has told how many leases have begun or ended: more than are known is news, and so is another ID of the phone. */
+  /** Records the service's count of lease changes. A higher count, or another ID of the phone, ends the manual use. */
   leaseCounted({ device_id, lease }: Pick<HostTouch, 'device_id' | 'lease'>): void {
     const known = this.#counted;
     if (known?.device_id === device_id && lease <= known.lease) return;
@@ -63,7 +66,7 @@ export class PhoneUses {
     if (known !== undefined || lease > 0) this.#endByHand(leaseChanged);
   }
 
-  /** The service is connected anew, and may have an older count: its database was restored. */
+  /** Forgets the count after a reconnection to the service, which may have restored an older database. */
   forget(): void {
     this.#counted = undefined;
     this.#endByHand('the connection to the service broke');

@@ -9,14 +9,14 @@ import type { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import type { PhoneUses } from './phone-uses.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
-/** State of a phone, in one word. Only `ready` phones take calls. */
+/** State of a phone. Only `ready` phones take calls. */
 export type PhoneStateName = ReportedDeviceState;
 
 export interface PhoneState {
   readonly state: PhoneStateName;
-  /** Reason for people: what is the matter, what was tried and what to do. */
+  /** Explanation for people: the problem, what was tried, and what to do. */
   readonly reason: string;
-  /** Start of this state, epoch milliseconds. A new reason for the same state does not change it. */
+  /** Start of this state in epoch milliseconds. A new reason for the same state does not change it. */
   readonly since: number;
 }
 
@@ -25,59 +25,65 @@ export interface PhoneDescription {
   readonly model: string;
   readonly androidVersion: string;
   readonly sdkVersion: number;
-  /** Pixels, in the phone's natural orientation. */
+  /** Width in pixels, in the phone's natural orientation. */
   readonly screenWidth: number;
   readonly screenHeight: number;
   readonly densityDpi: number;
-  /** Preferred first, such as `arm64-v8a`. */
+  /** Supported ABIs, preferred first, such as `arm64-v8a`. */
   readonly abis: readonly string[];
   readonly securityPatch: string;
 }
 
 export interface Phone {
   /**
-   * The phone's own serial number (`ro.serialno`), or the name that this host gave a phone without one. It never becomes another
-   * phone's. Until the phone has told who it is: how ADB names the phone.
+   * Serial number of the phone (`ro.serialno`), or the name that this host gave a phone without one. It is never reused
+   * for another phone. Until the phone has reported its identity, it is ADB's name for the phone.
    */
   readonly serial: string;
-  /** False until the phone itself has told its serial number: such a phone may turn out to be another one. */
+  /** Whether the phone itself has reported its serial number. Before that, it may turn out to be another phone. */
   readonly isIdentified: boolean;
-  /** Whether `serial` is its own number, which no other phone has. Else it is a name that this host gave it. */
+  /** Whether `serial` is the phone's own, unique serial number. Else this host made the name up. */
   readonly hasOwnNumber: boolean;
-  /** Undefined until it has told it. */
+  /** Identity of the phone; undefined until the phone has reported it. */
   readonly identity: PhoneIdentity | undefined;
-  /** Whether it can't be told apart from another phone: then nobody uses it, and people are told. */
+  /** Whether the phone can't be told apart from another one. Such a phone is not used, and people are informed. */
   readonly isDoubted: boolean;
   readonly state: PhoneState;
-  /** Undefined until it was read; kept while the phone is away. */
+  /** Description of the phone; undefined until it was read, and kept while the phone is away. */
   readonly description: PhoneDescription | undefined;
-  /** Time of the phone's last answer, epoch milliseconds; 0 when it never answered. */
+  /** Time of the phone's last answer in epoch milliseconds; 0 when it never answered. */
   readonly confirmedAt: number;
-  /** History of the phone, also from before a restart of the host. */
+  /** History of the phone, including the time before a restart of the host. */
   readonly history: Pick<PhoneHistory, 'list' | 'lastRepair'>;
-  /** Null until it was asked. */
+  /** Health facts of the phone; null until the phone was asked. */
   readonly facts: PhoneFacts | null;
-  /** Warnings for somebody to look after, by those facts. */
+  /** Warnings for a person to act on, derived from those facts. */
   readonly warnings: readonly PhoneWarning[];
-  /** Level in steps of five: a fleet that empties its batteries is not told of each percent. Undefined: not known. */
+  /**
+   * Battery level in steps of five percent, so that a discharging fleet does not report each percent. Undefined when
+   * unknown.
+   */
   readonly batteryPercent: number | undefined;
-  /** Holds the screen awake for callers that work with it. */
+  /** Keeps the screen awake for callers that use it. */
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Holds the masks that a project declares. */
   readonly masks: Pick<HeldMasks, 'hold'>;
-  /** Notes in which field a secret is typed. */
+  /** Records the fields into which secrets were typed. */
   readonly typedSecrets: Pick<TypedSecrets, 'add' | 'areOfOthers' | 'appsOfOthers'>;
   /** Video of the screen while the phone is connected. */
   readonly video: Pick<ScreenVideo, 'next'> | undefined;
-  /** Uses of the phone by runs, and by users by hand. */
+  /** Uses of the phone by runs and by users. */
   readonly uses: PhoneUses;
   /** Holds the settings that callers change. */
   readonly settings: Pick<HeldSettings, 'hold'>;
-  /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
+  /**
+   * Throws PhoneUnavailable when the phone is not ready. Call it again after a state change: a driver ends with its
+   * connection.
+   */
   driver(): Driver;
 }
 
-/** The phone is not ready; `phoneState` says why. */
+/** Thrown when the phone is not ready; `phoneState` gives the reason. */
 export class PhoneUnavailable extends Error {
   override readonly name = 'PhoneUnavailable';
   readonly code = 'phone_unavailable';

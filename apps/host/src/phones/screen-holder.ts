@@ -1,23 +1,26 @@
 import type { Driver } from '../driver/driver.ts';
 import { minuteMs } from '../time/durations.ts';
 
-/** Time for which the helper holds the screen awake after each time it is told to, should the host be gone. */
+/** Time in milliseconds for which each request to the helper keeps the screen awake, in case the host dies. */
 const heldMs = 10 * minuteMs;
-/** Renewal interval. Without the helper a key press counts as use, and keeps any screen on for that time. */
+/**
+ * Renewal interval in milliseconds. Without the helper, a key press counts as activity, and keeps any screen on for
+ * that time.
+ */
 const renewMs = { uiautomator2: 4 * minuteMs, resident: 10_000, dump: 10_000 } as const;
 
-/** Wakes the screen for runs, holds it awake while there are any, and lets the phone sleep after them. */
+/** Wakes the screen for runs, keeps it awake while there are any, and lets the phone sleep afterwards. */
 export class ScreenHolder {
   #holders = 0;
   #driver: Driver | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Whether somebody works with the screen. */
+  /** Whether anyone uses the screen. */
   get isHeld(): boolean {
     return this.#holders > 0;
   }
 
-  /** Returns how to let go. */
+  /** Keeps the screen awake. Returns a function that releases it. */
   hold(): () => void {
     this.#holders += 1;
     if (this.#holders === 1) this.#wake();
@@ -30,7 +33,7 @@ export class ScreenHolder {
     };
   }
 
-  /** The driver ended, or another one came. */
+  /** Handles the end or the replacement of the driver. */
   setDriver(driver: Driver | undefined): void {
     clearInterval(this.#timer);
     this.#driver = driver;

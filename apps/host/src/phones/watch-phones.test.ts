@@ -18,7 +18,7 @@ afterEach(async () => {
   await bed.close();
 });
 
-/** Every state that a phone goes through from now on. */
+/** Records every state of a phone from now on. */
 function recordStates(watch: PhoneWatch): string[] {
   const states: string[] = [];
   watch.onChange(({ state }) => {
@@ -312,7 +312,7 @@ describe.skipIf(!(await hasAdb()))('a phone of an adb server', () => {
     const ready = await waitForState(watch, 'SIM1', 'ready');
     await adb.connect(phone);
     await expect.poll(() => phone.connectionCount).toBe(2);
-    // The other way is a phone of its own until it is known to lead to this one; nobody is told of it.
+    // The other link counts as a separate phone until it is known to lead to this one; it is not reported.
     await expect.poll(() => watch.phones()).toEqual([ready]);
     const states = recordStates(watch);
     phone.faults.drop();

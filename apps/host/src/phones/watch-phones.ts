@@ -20,46 +20,49 @@ import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';
 
 export interface WatchPhonesOptions {
-  /** Undefined: no adb server is asked. */
+  /** Address of the adb server. Undefined: no adb server is used. */
   readonly adbServer?: Address | undefined;
-  /** Phones that are reached without an adb server. */
+  /** Addresses of phones that are reached without an adb server. */
   readonly addresses: readonly Address[];
-  /** Holds the host's ADB key, and what phones went through. */
+  /** Folder with the host's ADB key and the histories of phones. */
   readonly dataDir: string;
   readonly log: Logger;
   /** Default `hostTimings`. */
   readonly timings?: Partial<HostTimings> | undefined;
   /** Default: no limits. */
   readonly rules?: PhoneRules | undefined;
-  /** Whether a phone may be restarted when nothing else helped. Default false. */
+  /** Whether the host may reboot a phone as the last resort. Default false. */
   readonly mayReboot?: boolean | undefined;
   readonly starts?: StartQueueOptions | undefined;
-  /** Pauses before adb is told to reconnect a phone that it has as offline. Default: 5 s, then doubling up to an hour. */
+  /** Pauses before adb is asked to reconnect an offline phone. Default: 5 s, then doubling up to an hour. */
   readonly reconnectPauses?: ReconnectPauses | undefined;
-  /** Default: none is known. */
+  /** PINs of the phones. Default: none. */
   readonly pins?: PhonePins | undefined;
   /** UI helper to use. Default `auto`. */
   readonly helper?: HelperChoice | undefined;
   /** Server that encodes video on phones. Default: none. */
   readonly scrcpy?: ScrcpyServer | NoVideo | undefined;
-  /** Epoch milliseconds. Default `Date.now`. */
+  /** Returns the time in epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
 
 export interface PhoneWatch {
-  /** All phones seen since the start, also those that are away now. */
+  /** Returns all phones seen since the start, including those that are away. */
   phones(): readonly Phone[];
-  /** Reason why there are no phones, and what to do; undefined while there are some, or none is connected. */
+  /** Reason why there are no phones, and what to do. Undefined when there are some, or when none is connected. */
   readonly problem: string | undefined;
   find(serial: string): Phone | undefined;
-  /** Told of new phones and of each change of state or reason. A phone that `phones()` no longer holds was found to be another one. Returns how to stop. */
+  /**
+   * Calls the listener for new phones and for each change of state or reason. A phone that `phones()` no longer
+   * contains was found to be another one. Returns a function that unsubscribes.
+   */
   onChange(listener: (phone: Phone) => void): () => void;
   close(): Promise<void>;
 }
 
 const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0, trimBelowPercent: 0 };
 
-/** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
+/** Finds the phones of this machine and network, and keeps each one usable as far as the host can. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const {
     now = Date.now,

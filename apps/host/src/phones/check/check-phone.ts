@@ -24,7 +24,7 @@ const timeoutMs = 20_000;
 
 type Way = (typeof ways)[number];
 
-/** Apps that are looked at after the named ones, where the phone has them. */
+/** Apps that are checked after the named ones, where the phone has them. */
 const commonApps = [
   'com.android.settings',
   'com.android.chrome',
@@ -42,43 +42,43 @@ const commonApps = [
 ];
 const maxScreens = 10;
 const readings = 3;
-/** Time for a screen to come to rest. */
+/** Time for a screen to settle, in milliseconds. */
 const settleMs = 1500;
 const clipboardText = 'Phalanx é 日本 😀';
 const keyWakeUp = 224;
 const keyHome = 3;
 
 interface PhoneCheck extends Omit<WantedPhone, 'log'> {
-  /** Packages whose first screen is looked at, besides the usual ones. */
+  /** Packages whose first screen is checked, in addition to the usual ones. */
   readonly apps: readonly string[];
   readonly onProgress: (sentence: string) => void;
-  /** Default 1500. */
+  /** Time for a screen to settle, in milliseconds. Default 1500. */
   readonly settleMs?: number;
 }
 
 interface WayReport {
   readonly way: Way;
-  /** Undefined when it works. */
+  /** Reason why this way does not work; undefined when it works. */
   readonly failure?: string;
   readonly start_ms?: number;
   readonly key_ms?: readonly number[];
   readonly tap_ms?: readonly number[];
-  /** Whether what was written came back. */
+  /** Whether the clipboard returned the written text. */
   readonly clipboard?: boolean | string;
-  /** Number of windows that it sees with the notifications open. */
+  /** Number of windows seen with the notifications open. */
   readonly windows?: number | string;
-  /** Figures by the name of the screen. */
+  /** Figures by name of the screen. */
   readonly screens: Readonly<Record<string, ScreenFigures | { readonly failure: string }>>;
 }
 
-/** Report on a phone. It has no text of a screen, and nothing that tells whose phone it is. */
+/** Report on a phone. It contains no text from a screen and nothing that identifies the owner of the phone. */
 export interface PhoneReport {
   readonly phone: Pick<
     PhoneDescription,
     'brand' | 'model' | 'androidVersion' | 'sdkVersion' | 'securityPatch'
   >;
   readonly ways: readonly WayReport[];
-  /** Texts that the first way lacks, or has at another place, compared with the second one. */
+  /** Texts that `way` misses or places elsewhere, compared with `against`. */
   readonly differences: readonly (ScreenDifference & { screen: string; way: Way; against: Way })[];
 }
 
@@ -87,7 +87,7 @@ interface Seen {
   readonly trees: ReadonlyMap<string, ScreenTree>;
 }
 
-/** Reads the same screens of a phone by each way in turn. The phone must be used by nobody else. */
+/** Reads the same screens of a phone by each way in turn. Nobody else may use the phone meanwhile. */
 export async function checkPhone(check: PhoneCheck): Promise<PhoneReport> {
   const opened = await openPhone({ ...check, log: pino({ level: 'silent' }) });
   const { connection } = opened;
@@ -214,7 +214,7 @@ async function tryInput(driver: Driver): Promise<Partial<WayReport>> {
   const input: { key_ms?: number[]; tap_ms?: number[] } = {};
   await told(async () => {
     input.key_ms = await several(() => driver.call('input.key', { keyCode: keyWakeUp }));
-    // The top left corner: a status bar, where a tap does nothing.
+    // Taps the top left corner: it belongs to the status bar, where a tap does nothing.
     input.tap_ms = await several(() => driver.call('input.tap', { x: 1, y: 1 }));
   });
   const windows = await told(async () => {
@@ -239,11 +239,11 @@ const sentenceOf = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 400) : String(error);
 
 interface WantedPhone {
-  /** Serial number at an ADB server, or its USB port (`usb:1-4`); undefined for a phone at an address. */
+  /** Serial number at an ADB server, or its USB port (`usb:1-4`). Undefined for a phone at an address. */
   readonly serial: string | undefined;
   /** Address of the ADB server, or of the phone. */
   readonly address: Address;
-  /** Holds the ADB key. */
+  /** Folder with the ADB key. */
   readonly dataDir: string;
   readonly log: Logger;
 }
@@ -253,10 +253,10 @@ interface OpenedPhone {
   close(): Promise<void>;
 }
 
-/** Throws when several phones of the ADB server have this serial number, as tablets of a series do. */
+/** Throws when several phones at the ADB server share this serial number, as tablets of one series do. */
 async function requireOne(serial: string, address: Address): Promise<void> {
   const signal = AbortSignal.timeout(timeoutMs);
-  // A server that is not there is waited for.
+  // A missing server is no error here: the connection waits for it.
   const listed = await listDevices(address, signal).catch(() => []);
   const places = listed.filter((device) => device.serial === serial).map(placeOf);
   if (places.length < 2) return;
@@ -265,7 +265,7 @@ async function requireOne(serial: string, address: Address): Promise<void> {
   );
 }
 
-/** Connects to one phone alone; nothing is started on it. */
+/** Connects to a single phone without starting anything on it. */
 async function openPhone(wanted: WantedPhone): Promise<OpenedPhone> {
   const { serial, address, dataDir, log } = wanted;
   if (serial !== undefined) await requireOne(serial, address);
@@ -291,24 +291,24 @@ async function openPhone(wanted: WantedPhone): Promise<OpenedPhone> {
   }
 }
 
-/** Figures of a screen as one way told it, without a text of it. */
+/** Figures of a screen as read by one way, without any text from it. */
 interface ScreenFigures {
   readonly nodes: number;
   readonly texts: number;
   readonly read_ms: readonly number[];
 }
 
-/** Differences from the screen that another way told. */
+/** Differences from the same screen as read by another way. */
 interface ScreenDifference {
-  /** Texts and descriptions that are missing here. */
+  /** Number of texts and descriptions that are missing. */
   readonly missing_texts: number;
-  /** Texts that both have, but at another place. */
+  /** Number of texts that both ways read, but at different places. */
   readonly moved_texts: number;
 }
 
 const nodesOf = (node: UiNode): UiNode[] => [node, ...node.children.flatMap((child) => nodesOf(child))];
 
-/** Places of each text; the same one may be at several places. */
+/** Returns the places of each text. A text may occur at several places. */
 function placesOf(root: UiNode): Map<string, Set<string>> {
   const places = new Map<string, Set<string>>();
   for (const { text, description, boundsInScreen } of nodesOf(root))
@@ -328,7 +328,7 @@ function figuresOf({ root }: ScreenTree, readMs: readonly number[]): ScreenFigur
   };
 }
 
-/** Differences of `one` from `other`. */
+/** Returns the differences of `one` from `other`. */
 function differenceOf(one: ScreenTree, other: ScreenTree): ScreenDifference {
   const [here, there] = [placesOf(one.root), placesOf(other.root)];
   const texts = [...there.keys()];

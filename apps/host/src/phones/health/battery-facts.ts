@@ -12,7 +12,7 @@ type BatteryFacts = Pick<
   | 'battery_cycles'
 >;
 
-/** BatteryManager.BATTERY_HEALTH_…; 1 is unknown. */
+/** Values of BatteryManager.BATTERY_HEALTH_…; 1 means unknown. */
 const healthWords: Readonly<Record<string, PhoneFacts['battery_health']>> = {
   2: 'good',
   3: 'overheated',
@@ -35,8 +35,8 @@ const nothing: Omit<BatteryFacts, 'battery_present'> = {
 const maxPercent = 100;
 
 /**
- * Reads `dumpsys battery`. What the phone does not tell is null, and so is all of a device that has no battery. Devices without a gauge
- * tell zeros, which nobody has measured: without a voltage, a zero is no value.
+ * Parses the output of `dumpsys battery`. Missing values are null, and so are all values of a device without a battery.
+ * Devices without a gauge report zeros that were never measured, so a zero without a voltage counts as missing.
  */
 export function batteryFacts(printed: string): BatteryFacts {
   const find = (form: RegExp): string | undefined => form.exec(printed)?.[1];
@@ -66,7 +66,7 @@ export function batteryFacts(printed: string): BatteryFacts {
   };
 }
 
-/** Lines that Samsung adds, with or without brackets; -1 where it has not measured. A cycle is counted as 100. */
+/** Parses the lines that Samsung adds, with or without brackets. -1 means not measured; a cycle counts as 100. */
 function ofMaker(
   number: (form: RegExp) => number | null,
 ): Pick<PhoneFacts, 'battery_capacity_percent' | 'battery_cycles'> {

@@ -9,10 +9,10 @@ import { replaceFile } from '../../disk/replace-file.ts';
 
 const shape = Compile(Type.Array(PhoneEvent));
 
-/** Enough for what a phone went through in a day; a flapping one forgets its morning. */
+/** Maximum number of events per phone. It covers a day of a normal phone; a flapping phone loses its older events. */
 const keptEvents = 200;
 
-/** Keeps what each phone went through in a file of its own, so that it is known after a restart of the host, too. */
+/** Stores the history of each phone in its own file, so that it survives a restart of the host. */
 export class HistoryFolder {
   readonly #dir: string;
   readonly #log: Logger;
@@ -26,7 +26,7 @@ export class HistoryFolder {
     this.#log = log;
   }
 
-  /** Loads the files; call it before the first phone comes. */
+  /** Loads the files. Call it before the first phone connects. */
   async load(): Promise<void> {
     this.#before = await readPhoneFiles<readonly PhoneEvent[]>({
       dir: this.#dir,
@@ -36,7 +36,7 @@ export class HistoryFolder {
     });
   }
 
-  /** Whether the host had a phone with this serial number before it started. */
+  /** Whether the host knew a phone with this serial number before it started. */
   knows(serial: string): boolean {
     return this.#before.has(phoneFileName(serial));
   }
@@ -49,7 +49,7 @@ export class HistoryFolder {
     });
   }
 
-  /** Resolves when all is written. */
+  /** Resolves when all pending writes are done. */
   async close(): Promise<void> {
     await this.#writing;
   }
@@ -70,7 +70,10 @@ export class HistoryFolder {
     this.#writing = undefined;
   }
 
-  /** Logs a failure once for all phones, until one can be written again: they share the folder that is full or gone. */
+  /**
+   * Logs a write failure once for all phones, until a write succeeds again: they share the folder that is full or
+   * missing.
+   */
   #tellFailure(error: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
@@ -84,7 +87,7 @@ export class PhoneHistory {
   readonly #onChange: (events: readonly PhoneEvent[]) => void;
   #events: readonly PhoneEvent[];
 
-  /** `before` is what is known from earlier. */
+  /** `before` holds earlier events. */
   constructor(
     before: readonly PhoneEvent[] = [],
     onChange: (events: readonly PhoneEvent[]) => void = () => {},

@@ -8,27 +8,36 @@ import type { PhoneRecord } from '../phone-record.ts';
 import { hourMs } from '../../time/durations.ts';
 import { type PhoneRules, reasonToRest, sampleFacts, freePercent } from './phone-health.ts';
 
-/** Android deletes some thousand files for it. A run that begins meanwhile waits for longer. */
+/**
+ * Timeout of a trim, in milliseconds: Android deletes some thousand files for it. A run that starts meanwhile waits.
+ */
 const trimTimeoutMs = 30_000;
-/** Minimum pause between two trims. The rest after one is no cache, and asking again soon would free nothing. */
+/**
+ * Minimum pause between two trims, in milliseconds. The storage still used after a trim is no cache, so an early retry
+ * would free nothing.
+ */
 const againMs = 6 * hourMs;
 const gigabyte = 1e9;
 
-/** `helper`: the phone answers but its UI helper doesn't. `phone`: nothing answers. */
+/** Result of a probe. `helper`: the phone answers but its UI helper doesn't. `phone`: nothing answers. */
 type ProbeResult = 'alive' | 'helper' | 'phone';
 
-// An answering helper proves the connection too. The shell is asked only when the helper is slow.
+// Delay before the shell is probed too, in milliseconds. An answering helper proves the connection as well, so the
+// shell is only probed when the helper is slow.
 const hedgeMs = 500;
 
 interface Probe {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly timeoutMs: number;
-  /** Called at the phone's first answer, which may come before the result. */
+  /** Called at the phone's first answer, which may precede the result. */
   readonly onAnswer: () => void;
 }
 
-/** A helper that sees the screen names its windows within a fraction of a second. */
+/**
+ * Timeout for the helper to list its windows, in milliseconds. A helper that sees the screen needs a fraction of a
+ * second.
+ */
 const seeingMs = 10_000;
 
 interface HealthCheck {
@@ -36,7 +45,9 @@ interface HealthCheck {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly rules: PhoneRules;
-  /** Calls of user code wait or run: then they tell, and nothing stands in their way. */
+  /**
+   * Whether calls of user code wait or run. Then those calls detect failures, and health checks must not delay them.
+   */
   readonly isBusy: () => boolean;
 }
 
@@ -52,11 +63,11 @@ interface Beating {
     readonly rules: PhoneRules;
   };
   readonly isBusy: () => boolean;
-  /** Aborted when a better backend was found. */
+  /** Aborts when a better backend was found. */
   readonly found: AbortSignal | undefined;
 }
 
-/** Probes until the backend fails or a better one was found (returns) or the phone does (throws). */
+/** Probes until the backend fails or a better one was found (returns), or until the phone fails (throws). */
 export async function keepAlive(beating: Beating): Promise<void> {
   const { phone, shell, backend, options } = beating;
   const { heartbeatMs, probeTimeoutMs, healthMs } = options.timings;
@@ -69,9 +80,9 @@ export async function keepAlive(beating: Beating): Promise<void> {
   let checkedAt = Number.NEGATIVE_INFINITY;
   try {
     for (;;) {
-      // Counted from the last beat, so that a slow answer doesn't put off the next question.
+      // The interval counts from the start of the last probe, so that a slow answer doesn't delay the next one.
       await pause(Math.max(minPauseMs, heartbeatMs - (performance.now() - beganAt)), waiting.signal);
-      // The helper's connection ends a little before the phone is known to be gone.
+      // The helper's connection ends shortly before the phone is known to be gone.
       if (backend.failed.aborted) await pause(goneGraceMs, gone);
       gone.throwIfAborted();
       if (beating.found?.aborted === true) return;
@@ -107,7 +118,10 @@ export async function keepAlive(beating: Beating): Promise<void> {
   }
 }
 
-/** The helper does one thing at a time: a long call of user code keeps it from answering, but not for longer than two calls may take. */
+/**
+ * Creates a check for a stuck helper. The helper handles one request at a time, so a long call of user code blocks its
+ * answers, but for no longer than two calls may take.
+ */
 function createStuckHelperCheck({ isBusy, options }: Beating): (result: ProbeResult) => boolean {
   let silentSince: number | undefined;
   return (result) => {
@@ -122,7 +136,9 @@ function reasonOf(signal: AbortSignal): string {
   return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
 }
 
-/** Looks after a phone that answers: how it is, and whether its helper still sees anything. Rejects when it does not. */
+/**
+ * Checks the health of a phone that answers, and whether its helper still sees the screen. Rejects when it does not.
+ */
 async function checkHealth({ phone, shell, backend, rules, isBusy }: HealthCheck): Promise<void> {
   const facts = await sampleFacts(shell, () => phone.now()).catch(() => undefined);
   if (facts === undefined) return;
@@ -141,7 +157,7 @@ async function checkHealth({ phone, shell, backend, rules, isBusy }: HealthCheck
   );
 }
 
-/** Asks a phone for a sign of life, once, within the limit. */
+/** Probes a phone once, within the timeout. */
 async function probePhone({ shell, backend, timeoutMs, onAnswer }: Probe): Promise<ProbeResult> {
   const onTimeout = (): Error => new DriverError('call_timed_out', 'The phone did not answer.');
   const limit = { timeoutMs, signals: [shell.connection.gone], onTimeout };
@@ -181,7 +197,10 @@ interface Trimming {
   readonly rules: PhoneRules;
 }
 
-/** Has Android empty the caches of apps on a phone that nobody works with, when its storage is fuller than the operator wants. The phone rests meanwhile. */
+/**
+ * Makes Android clear the app caches of an idle phone whose free storage is below the operator's limit. The phone rests
+ * meanwhile.
+ */
 async function trimCaches({ phone, shell, rules }: Trimming): Promise<void> {
   const { facts, state } = phone;
   if (facts === null || state.state !== 'ready' || phone.screen.isHeld) return;
@@ -204,7 +223,7 @@ function isRecent(phone: PhoneRecord): boolean {
   return last !== undefined && phone.now() - last.at < againMs;
 }
 
-/** Trims the caches. Resolves with what is to be told of it. */
+/** Trims the caches. Resolves with a sentence about the result. */
 async function trim(shell: PhoneShell, wantedBytes: number): Promise<string> {
   const onTimeout = (): Error => new Error(`it did not end in ${trimTimeoutMs / 1000} s`);
   const limit = { timeoutMs: trimTimeoutMs, signals: [shell.connection.gone], onTimeout };
@@ -212,7 +231,7 @@ async function trim(shell: PhoneShell, wantedBytes: number): Promise<string> {
     const { stdout, stderr, exitCode } = await withTimeLimit(limit, (signal) =>
       shell.run(`pm trim-caches ${wantedBytes}`, signal),
     );
-    // A success prints nothing; old phones tell no exit code.
+    // A success prints nothing. Old phones report no exit code.
     const said = (stderr + stdout).trim().slice(0, 500);
     if ((exitCode ?? 0) === 0 && said === '') return 'The caches of apps were emptied.';
     return `The caches of apps could not be emptied: ${said || `exit code ${exitCode}`}.`;

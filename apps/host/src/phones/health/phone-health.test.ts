@@ -190,7 +190,7 @@ describe('the health of a phone', () => {
     const before = ready.history.list();
     phone.android.files.cacheBytes = 75e9;
     await expect.poll(() => ready.warnings).toHaveLength(1);
-    // Caches that were emptied lately are left alone.
+    // Caches that were trimmed recently are left alone.
     const sampledAt = ready.facts?.sampled_at ?? 0;
     await expect.poll(() => ready.facts?.sampled_at).toBeGreaterThan(sampledAt);
     expect(ready.history.list()).toEqual(before);

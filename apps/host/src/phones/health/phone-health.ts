@@ -7,17 +7,17 @@ import { wakefulnessIn, wakefulnessQuestion } from '../../driver/shell/wakefulne
 import { askPhone } from '../ask-phone.ts';
 import { batteryFacts } from './battery-facts.ts';
 
-/** Settings of makers that spare the battery, by the table and the name that Android's `settings` has for them. */
+/** Battery-saving charge settings of manufacturers, by table and name in Android's `settings`. */
 const chargeSettings = [
   // Pixel: Settings.Secure of AOSP, which DreamManagerService reads; 1 is the limit of 80 %.
   { table: 'secure', name: 'charge_optimization_mode', on: '80 %' },
-  // Pixel: charges to the full only shortly before it is unplugged, as it expects.
+  // Pixel: charges to 100 % only shortly before the expected unplugging.
   { table: 'secure', name: 'adaptive_charging_enabled', on: 'adaptive' },
   // Samsung, from One UI 4 on: 85 %, or 80 % and others by release.
   { table: 'global', name: 'protect_battery', on: 'on' },
 ] as const;
 
-// One trip and some short processes.
+// Batched into one round trip with few short processes.
 const questions = [
   'cat /proc/uptime; df /data',
   'dumpsys battery',
@@ -27,7 +27,7 @@ const questions = [
   ...chargeSettings.map(({ table, name }) => `settings get ${table} ${name}`),
 ];
 
-/** Asks a phone how it is. What it does not tell is null. */
+/** Asks a phone for its health facts. Missing values are null. */
 export async function sampleFacts(shell: PhoneShell, now: () => number): Promise<PhoneFacts> {
   const [stdout = '', powerSupply = '', power = '', policy = '', network = '', ...charging] = await askPhone(
     shell,
@@ -72,12 +72,15 @@ function chargeLimit(printed: readonly string[]): string | null {
 
 type Code = PhoneWarning['code'];
 
-/** Minimum values. Below that of storage, Android begins to fail: installations, databases and pictures of apps. */
+/**
+ * Minimum values, in percent. Below the minimum of storage, installations, databases and pictures of apps begin to
+ * fail.
+ */
 const minimums = { storagePercent: 10, capacityPercent: 80 } as const;
-/** A little better than the limit, so that a warning does not come and go at it. */
+/** Hysteresis in percentage points, so that a warning does not flap at the limit. */
 const recoveredPercent = 1;
 
-/** Android's own words for a battery that is not well, and what to do. */
+/** Android's names for an unhealthy battery, and what to do about it. */
 const batteryReasons: Readonly<
   Record<Exclude<NonNullable<PhoneFacts['battery_health']>, 'good'>, readonly [Code, string]>
 > = {
@@ -103,12 +106,15 @@ const batteryReasons: Readonly<
   ],
 };
 
-/** The percentage of its storage that is free; undefined where the phone does not tell. */
+/** Returns the free percentage of the phone's storage; undefined when the phone does not report it. */
 export function freePercent({ free_bytes: free, storage_bytes: all }: PhoneFacts): number | undefined {
   return free === null || all === null || all === undefined || all === 0 ? undefined : (100 * free) / all;
 }
 
-/** Warnings for somebody to look after. Each change is told, so the texts hold no figure that changes every minute. */
+/**
+ * Returns warnings for a person to act on. Each change is reported, so the texts contain no figure that changes every
+ * minute.
+ */
 export function warningsOf(facts: PhoneFacts, before: readonly PhoneWarning[]): PhoneWarning[] {
   const warnings: PhoneWarning[] = [];
   const storage = freePercent(facts);
@@ -131,18 +137,18 @@ export function warningsOf(facts: PhoneFacts, before: readonly PhoneWarning[]): 
   return warnings;
 }
 
-/** Limits at which a phone is left alone, as its operator wants it; 0 is no limit. */
+/** Limits at which a phone rests, set by its operator; 0 means no limit. */
 export interface PhoneRules {
   readonly minBatteryPercent: number;
   readonly maxTemperatureCelsius: number;
-  /** Free storage, in percent, below which the caches of its apps are emptied while nobody works with it. */
+  /** Free storage, in percent, below which an idle phone's app caches are cleared. */
   readonly trimBelowPercent: number;
 }
 
-/** A little better than the limit, so that a phone does not come and go at it. */
+/** Hysteresis in percentage points and degrees, so that a phone does not flap at the limit. */
 const recovered = { batteryPercent: 3, celsius: 2 } as const;
 
-/** Reason why the phone should rest; undefined when it may work. */
+/** Returns the reason why the phone should rest; undefined when it may work. */
 export function reasonToRest(
   { battery_percent: battery, temperature_celsius: celsius }: PhoneFacts,
   rules: PhoneRules,

@@ -20,22 +20,22 @@ const shape = Compile(
   }),
 );
 
-/** The marks of a phone by which this host knows it again. */
+/** Identifying marks by which this host recognizes a phone. */
 interface KnownPhone {
-  /** Name by which the host calls it. No other phone ever has it. */
+  /** Name that the host gives the phone. It is never reused for another phone. */
   readonly key: string;
-  /** Its serial number; null when it has none of its own. */
+  /** Serial number of the phone; null when the phone has no serial number of its own. */
   readonly number: string | null;
-  /** Place at which it was last. */
+  /** Place at which the phone was last connected. */
   readonly place: string;
   readonly kind: string;
   readonly androidId: string | null;
 }
 
-/** A place where more phones than these came by has none of them for long, or makes them up. */
+/** Maximum number of names at one place. A place with more of them has phones whose marks are not stable. */
 const maxNames = 100;
 
-/** The phones that this host has met, a file for each. A key stays with its phone, also when the host starts again. */
+/** Known phones of this host, one file each. A key stays with its phone across restarts of the host. */
 export class KnownPhones {
   readonly #dir: string;
   readonly #log: Logger;
@@ -47,7 +47,7 @@ export class KnownPhones {
     this.#log = log;
   }
 
-  /** Loads the files; call it before the first phone comes. */
+  /** Loads the files. Call it before the first phone connects. */
   async load(): Promise<void> {
     await mkdir(this.#dir, { recursive: true });
     const read = await readPhoneFiles<KnownPhone>({
@@ -59,7 +59,10 @@ export class KnownPhones {
     for (const phone of read.values()) this.#phones.set(phone.key, phone);
   }
 
-  /** Keys of the phones that it may be, the likeliest first, and the key that it gets when it is none of these. */
+  /**
+   * Returns the keys of the phones that match, the most likely first, and the fresh key for a phone that is none of
+   * them.
+   */
   keysFor(identity: PhoneIdentity, place: string): { known: string[]; fresh: string } {
     const alike = this.#alike(identity.serial, place);
     const isSure = identity.serial !== undefined && alike.length <= 1;
@@ -71,7 +74,7 @@ export class KnownPhones {
     return { known, fresh: this.#freshKey(identity.serial, place) };
   }
 
-  /** Whether what a phone says now shows that it is not the one with this key. */
+  /** Whether the phone's current identity contradicts the known phone with this key. */
   isOther(key: string, identity: PhoneIdentity): boolean {
     const phone = this.#phones.get(key);
     if (phone === undefined) return false;
@@ -85,14 +88,17 @@ export class KnownPhones {
     return phone === undefined ? isOwnNumber(key) : phone.number === key;
   }
 
-  /** The phone that ADB most likely means by a name at a place before it has answered; undefined when that can't be said. */
+  /**
+   * Returns the key of the phone that ADB most likely means by a name at a place, before the phone has answered.
+   * Undefined when that is ambiguous.
+   */
   expectedKey(name: string, place: string): string | undefined {
     const alike = this.#alike(isOwnNumber(name) ? name : undefined, place);
     if (alike.length > 1) return alike.find((phone) => phone.number === name && phone.place === place)?.key;
     return alike[0]?.key ?? name;
   }
 
-  /** Explains to people why the host calls a phone as it does; empty for a phone with a number of its own. */
+  /** Explains for people why the host gives a phone its name. Empty for a phone with its own unique serial number. */
   explain(key: string): string {
     const { number = null, place = key } = this.#phones.get(key) ?? {};
     const alike = this.#alike(number ?? undefined, place);
@@ -105,7 +111,7 @@ export class KnownPhones {
     return `Several phones have the serial number ${number}, at ${places}: its host knows this one as ${key}.`;
   }
 
-  /** The phone of this key has told who it is, at this place. */
+  /** Stores the identity that the phone with this key reported at this place. */
   note(key: string, identity: PhoneIdentity, place: string): void {
     const before = this.#phones.get(key);
     const number = identity.serial ?? null;
@@ -121,12 +127,12 @@ export class KnownPhones {
       );
   }
 
-  /** Resolves when all is written. */
+  /** Resolves when all pending writes are done. */
   async close(): Promise<void> {
     await this.#writing;
   }
 
-  /** Phones with this number; without one, those that were at this place. */
+  /** Returns phones with this serial number; without one, the phones last seen at this place. */
   #alike(number: string | undefined, place: string): KnownPhone[] {
     const phones = [...this.#phones.values()];
     return number === undefined
@@ -147,7 +153,10 @@ export class KnownPhones {
   }
 }
 
-/** A reset changes the ID and leaves the kind: that alone makes no other phone of one whose number nobody else has. */
+/**
+ * Whether the identity belongs to another phone. A factory reset changes the Android ID but not the model, so a changed
+ * ID alone does not make another phone when the serial number is unique.
+ */
 function isOther(phone: KnownPhone, { kind, androidId }: PhoneIdentity, isSure: boolean): boolean {
   const isOtherKind = phone.kind !== kind;
   const isOtherId = phone.androidId !== null && androidId !== undefined && phone.androidId !== androidId;

@@ -5,14 +5,15 @@ import { createPhoneShell } from '../../driver/shell/phone-shell.ts';
 import { askPhone } from '../ask-phone.ts';
 
 /**
- * Kept in memory by each Android, so that containers on one kernel have it each for itself, and gone with a restart. The shell
- * may set what begins so: AOSP, system/core, init/property_service.cpp and sepolicy's property_contexts (`debug.`).
+ * Property that each Android keeps in memory, separately for each container on one kernel, and that a restart clears.
+ * The shell may set properties with this prefix: AOSP, system/core, init/property_service.cpp and sepolicy's
+ * property_contexts (`debug.`).
  */
 const property = 'debug.phalanx.link';
 
 /**
- * Whether two connections lead to one phone, whatever it says of itself: a word that is written through the one is read through
- * the other. Rejects where that can't be found out.
+ * Whether two connections lead to one phone, whatever identity it reports: a word that is written over one connection
+ * is read over the other. Rejects when that can't be determined.
  */
 export async function leadToOnePhone(one: AdbConnection, other: AdbConnection): Promise<boolean> {
   const word = randomUUID();

@@ -38,7 +38,7 @@ const plug = (phone: SimulatedPhone, usb: string): void =>
 const tablet = (serial: string, more: object = {}): Promise<SimulatedPhone> =>
   bed.startPreparedPhone({ serial, profile: 'tablet-noname', ...more });
 
-/** Finds the phones that the driver of this name really touches. */
+/** Returns the phones that the driver of this name really touches. */
 async function touched(
   phones: PhoneWatch,
   name: string,

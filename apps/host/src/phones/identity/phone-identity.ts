@@ -6,17 +6,20 @@ import { createPhoneShell, type PhoneShell } from '../../driver/shell/phone-shel
 import { askPhone } from '../ask-phone.ts';
 import { isOwnNumber } from '../../adb/own-number.ts';
 
-/** Facts of a phone that others do not share, or seldom. */
+/** Facts of a phone that other phones never or rarely share. */
 export interface PhoneIdentity {
-  /** Undefined when it has none of its own. */
+  /** Serial number of the phone; undefined when the phone has none of its own. */
   readonly serial: string | undefined;
-  /** New at each start of the kernel: only containers on one kernel share it. Undefined when the phone does not tell it. */
+  /**
+   * Boot ID, new at each start of the kernel: only containers on one kernel share it. Undefined when the phone does not
+   * report it.
+   */
   readonly bootId: string | undefined;
-  /** Drawn at the first start after a factory reset. Undefined until Android's settings can be read. */
+  /** Android ID, generated at the first start after a factory reset. Undefined until Android's settings can be read. */
   readonly androidId: string | undefined;
-  /** Brand, model and code name of the model. */
+  /** Brand, model, and code name of the model. */
   readonly kind: string;
-  /** The name that wireless debugging announces by mDNS. Undefined where it was never on. */
+  /** Name that wireless debugging announces by mDNS. Undefined when wireless debugging was never on. */
   readonly mdnsName: string | undefined;
 }
 
@@ -31,7 +34,7 @@ const question = [
 
 const maxKindLength = 300;
 
-/** Asks a phone who it is; ADB's name for it may change with the cable and may be shared by several phones. */
+/** Asks a phone for its identity. ADB's name for it may change with the cable, and several phones may share it. */
 export async function identifyPhone(connection: AdbConnection): Promise<PhoneIdentity> {
   const shell = createPhoneShell(connection);
   const whole = [...question, 'cat /proc/sys/kernel/random/boot_id 2>/dev/null'].join('; ');
@@ -47,31 +50,31 @@ export async function identifyPhone(connection: AdbConnection): Promise<PhoneIde
   };
 }
 
-/** Images of emulators shared this one: Android's documentation of `Secure.ANDROID_ID` in its early releases. */
+/** Android ID that images of emulators shared: Android's documentation of `Secure.ANDROID_ID` in its early releases. */
 const sharedAndroidId = '9774d56d682e549c';
 
-/** Undefined while Android starts. */
+/** Returns the Android ID; undefined while Android starts. */
 export async function readAndroidId(shell: PhoneShell): Promise<string | undefined> {
   const command = 'settings get secure android_id 2>/dev/null';
   const answer = await askPhone(shell, (signal) => shell.run(command, signal)).catch((error: unknown) => {
-    // A system that hangs is the session's matter, which tells of it.
+    // A hanging system is handled by the session, which reports it.
     if (error instanceof DriverError && error.code === 'call_timed_out') return undefined;
     throw error;
   });
-  // `Long.toHexString` leaves zeros at the beginning out: android-15.0.0_r1, SettingsProvider.java.
+  // `Long.toHexString` omits leading zeros: android-15.0.0_r1, SettingsProvider.java.
   const id = /^([0-9a-f]{1,16})\s*$/.exec(answer?.stdout ?? '')?.[1];
   return id === sharedAndroidId ? undefined : id;
 }
 
-/** Two phones have the same marks only when they are copies of each other. */
+/** Marks of a phone for the service. Only two phones that are copies of each other have the same marks. */
 export interface PhoneMarks {
-  /** Lasts until a factory reset. Undefined when the phone has not told enough. */
+  /** Stays the same until a factory reset. Undefined when the phone has not reported enough. */
   readonly phone: string | undefined;
-  /** Lasts until a restart. Undefined when the phone does not tell its boot. */
+  /** Stays the same until a restart. Undefined when the phone does not report its boot ID. */
   readonly boot: string | undefined;
 }
 
-/** Digests: the service needs to compare them, and nothing else. */
+/** Returns the marks as digests: the service only needs to compare them. */
 export function marksOf({ kind, androidId, bootId }: PhoneIdentity): PhoneMarks {
   const digest = (...texts: string[]): string =>
     createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 32);

@@ -87,7 +87,7 @@ it('an APK is installed where the operator lets apps be changed, and its file go
 });
 
 it('two fingers and the clipboard reach the phone by hand', async () => {
-  // UiAutomator2 may not read it.
+  // UiAutomator2 may not read the clipboard.
   await host.stop();
   await host.reopen({ PHALANX_HELPER: 'resident' });
   const doInput = (input: HostQuestionOf<'input'>['input']): Promise<string> => {

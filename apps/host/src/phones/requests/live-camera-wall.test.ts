@@ -11,7 +11,7 @@ interface Answer {
   readonly jpeg: Buffer;
 }
 
-/** Asks the host for the next picture of a wall. */
+/** Requests the next wall picture from the host. */
 async function ask(known: string | null): Promise<Answer> {
   const request_id = randomUUID();
   host.service.send({ type: 'wall', request_id, serial, known });
@@ -24,7 +24,7 @@ async function ask(known: string | null): Promise<Answer> {
   return { hash, jpeg: found.bytes.subarray(end + 1) };
 }
 
-/** The last picture of a screen on which nothing moves. */
+/** Returns the hash of the last picture once the screen is still. */
 async function untilStill(): Promise<string> {
   for (let last = (await ask(null)).hash; ;) {
     const { hash, jpeg } = await ask(last);

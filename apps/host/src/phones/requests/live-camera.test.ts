@@ -9,7 +9,7 @@ import { serial, useTestHost } from '../../testing/test-host.ts';
 const host = useTestHost();
 const validator = Compile(LiveFrame);
 
-/** Asks the host for the next picture. */
+/** Requests the next picture from the host. */
 async function ask(known: string | null): Promise<{ frame: LiveFrame; jpeg: Buffer }> {
   const request_id = randomUUID();
   host.service.send({ type: 'live', request_id, serial, known });
@@ -28,7 +28,7 @@ describe('a host that is asked for a live view', () => {
     const { frame, jpeg } = await ask(null);
     expect(frame).toMatchObject({ width: 1080, height: 2400 });
     expect(await sharp(jpeg).metadata()).toMatchObject({ format: 'jpeg', width: 540 });
-    // The pictures that the helper makes are others than the first one, which is made from a screenshot.
+    // The helper's pictures differ from the first one, which is made from a screenshot.
     const { hash } = await untilFlowing(frame.hash);
     expect(await ask(hash)).toMatchObject({ frame: { hash }, jpeg: Buffer.alloc(0) });
   });
@@ -54,7 +54,7 @@ describe('a host that is asked for a live view', () => {
   });
 });
 
-/** The last picture of a screen on which nothing moves. */
+/** Returns the last picture once the screen is still. */
 async function untilFlowing(known: string): Promise<LiveFrame> {
   for (let last = known; ;) {
     const { frame, jpeg } = await ask(last);

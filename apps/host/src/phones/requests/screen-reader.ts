@@ -9,10 +9,10 @@ import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
 
 const defaultWidth = 1080;
-/** Maximum number of looks at a screen that changes between tree and picture. */
+/** Maximum number of attempts when the screen changes between tree and picture. */
 const maxLooks = 4;
 
-/** Failures of the picture alone. */
+/** Failures that concern only the picture. */
 const lacking: ReadonlySet<DriverErrorCode> = new Set([
   ...(['secure_screen', 'screen_not_readable', 'app_not_allowed'] as const),
 ]);
@@ -25,11 +25,11 @@ export interface ScreenSize {
 interface Shown {
   readonly tree: ScreenTree;
   readonly picture: EncodedPicture | null;
-  /** Reason why there is no picture. */
+  /** Reason why there is no picture; null when there is one. */
   readonly lack: string | null;
 }
 
-/** JSON of a `DeviceScreen`. */
+/** Returns the JSON of a `DeviceScreen`. */
 export async function readScreen(
   _phone: Phone,
   { width, picture: isPictureWanted }: HostQuestionOf<'screen'>,
@@ -50,7 +50,7 @@ export async function readScreen(
   return Buffer.from(JSON.stringify(screen));
 }
 
-/** Screen without a picture. */
+/** Returns a screen without a picture. */
 export const screenOf = (
   { tree, width, height }: ScreenSize & { tree: ScreenTree },
   clock: ServiceClock,
@@ -63,7 +63,10 @@ export const screenOf = (
   tree: { packageName: tree.packageName, source: tree.source, root: { ...tree.root } },
 });
 
-/** Tree and picture of one moment. There is no picture of a secure window, and of a screen that does not rest. */
+/**
+ * Returns tree and picture of one moment. The picture is missing for a secure window and for a screen that does not
+ * rest.
+ */
 async function look(driver: Driver, width: number, signal: AbortSignal): Promise<Shown> {
   for (let looks = 1; ; looks += 1) {
     const tree = await driver.call('screen.content', {}, signal);
@@ -91,7 +94,7 @@ async function findPicture(
   }
 }
 
-/** Size of the screen as it is rotated; the phone describes itself upright. */
+/** Returns the size of the screen as it is rotated; the phone's description gives its upright size. */
 async function sizeOf(
   driver: Driver,
   { picture, rotation, signal }: { picture: EncodedPicture | null; rotation: number; signal: AbortSignal },

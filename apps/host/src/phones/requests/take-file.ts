@@ -10,26 +10,26 @@ import type { Phone } from '../phone.ts';
 import { minuteMs } from '../../time/durations.ts';
 import type { AnswerContext } from './answer-context.ts';
 
-/** An installer takes these. */
+/** File names that an installer takes. */
 const appFile = /\.(apk|apks|xapk|apkm)$/i;
-/** The asker hears within this time, and asks again. */
+/** Time within which the caller gets an answer, in milliseconds. Then the caller polls again. */
 const answerMs = 8000;
-/** Looking at an APK may take a phone minutes. */
+/** Timeout of storing or installing a complete file, in milliseconds: a phone may take minutes to verify an APK. */
 const endingMs = 240_000;
-/** Maximum pause between two parts of a file before it is given up. */
+/** Maximum pause between two parts of a file before the upload is discarded, in milliseconds. */
 const abandonedMs = 10 * minuteMs;
 
 interface Upload {
   readonly path: string;
   nextPart: number;
   touchedAt: number;
-  /** The file is complete. */
+  /** Set once the file is complete; settles with the result of storing or installing it. */
   ending: Promise<SentFile> | undefined;
 }
 
 type Uploads = Map<string, Upload>;
 
-/** Uploads of each use: they go with the lease, or what is between two of them. */
+/** Uploads by use. They are discarded when the use ends. */
 const ofUses = new WeakMap<AbortSignal, Uploads>();
 
 function uploadsOf(phone: Phone, { over }: PhoneUse): Uploads {
@@ -44,23 +44,23 @@ function uploadsOf(phone: Phone, { over }: PhoneUse): Uploads {
   return uploads;
 }
 
-/** Deletes the file, also when the use has ended, whose driver does nothing any more. */
+/** Deletes the file by the phone's own driver, because the driver of an ended use no longer executes calls. */
 async function discard(phone: Phone, path: string): Promise<void> {
   try {
     await phone.driver().call('file.delete', { path });
   } catch {
-    // Nobody waits for it.
+    // A failed deletion has no consequences for the caller.
   }
 }
 
-/** Takes a part of a file, and with the last one stores it in the shared storage, or installs it. */
+/** Appends a part of a file. With the last part, stores the file in the shared storage or installs it. */
 export async function takeFile(
   phone: Phone,
   { file }: HostQuestionOf<'file'>,
   { signal, mayChangeApps, use, driver: getDriver }: AnswerContext,
 ): Promise<Buffer> {
   if (use === undefined) throw new Error('A file is sent by hand');
-  // A file is in no app's folder: whoever is limited to apps is refused by the first write.
+  // A file belongs to no app's folder, so the first write refuses a caller that is limited to apps.
   const driver = getDriver();
   if (appFile.test(file.name) && !mayChangeApps)
     throw new Error(
@@ -123,7 +123,7 @@ async function finish(
   }
 }
 
-/** Puts the file where apps look for it, and has Android tell them. */
+/** Moves the file to the place where apps look for it, and makes Android index it. */
 async function store(
   driver: Driver,
   { path, place }: { path: string; place: string },

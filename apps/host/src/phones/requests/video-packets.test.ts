@@ -20,7 +20,7 @@ async function openWith(server: Buffer): Promise<void> {
   await host.reopen({ PHALANX_SCRCPY_SERVER: file });
 }
 
-/** Asks the host for the next packets. */
+/** Requests the next packets from the host. */
 async function ask(after: VideoPlace | null = null): Promise<{ video: HostVideo; bytes: Buffer }> {
   const request_id = randomUUID();
   host.service.send({ type: 'video', request_id, serial, after });
@@ -36,7 +36,7 @@ async function ask(after: VideoPlace | null = null): Promise<{ video: HostVideo;
 
 type Packets = Extract<HostVideo, { first: unknown }> & { bytes: Buffer };
 
-/** Some packets, as soon as there are any. */
+/** Returns packets as soon as there are any. */
 async function untilPackets(after: VideoPlace | null = null): Promise<Packets> {
   for (;;) {
     const { video, bytes } = await ask(after);
@@ -45,7 +45,7 @@ async function untilPackets(after: VideoPlace | null = null): Promise<Packets> {
   }
 }
 
-/** Waits for the reason why there is no video, when it is something else than its start. */
+/** Waits for a reason why there is no video, other than that it is starting. */
 const untilReason = (): Promise<string> =>
   until(
     'a reason',
@@ -61,7 +61,7 @@ const lastOf = ({ first, packets }: Packets): VideoPlace => ({
   number: first.number + packets.length - 1,
 });
 
-/** The first packets of a phone that lies on its side; packets of the upright phone may still be on their way. */
+/** Returns the first packets in landscape; packets of the upright phone may still be in flight. */
 async function untilWide(after: Packets): Promise<Packets> {
   const next = await untilPackets(lastOf(after));
   return next.width > next.height ? next : untilWide(next);
@@ -90,7 +90,7 @@ describe('a host with a scrcpy server', () => {
       const first = await untilPackets();
       expect(first).toMatchObject({ width: 1080, height: 2400, codec: 'avc1.42C032' });
       expect(first.packets[0]?.is_key).toBe(true);
-      // The sequence parameters come first.
+      // The stream begins with the sequence parameters.
       expect(first.bytes.subarray(0, 5).toString('hex')).toBe('0000000167');
       startApp('com.android.settings');
       const next = await untilPackets(lastOf(first));
@@ -120,7 +120,7 @@ describe('a host with a scrcpy server', () => {
     const after = await untilPackets(lastOf(before));
     expect(after.first.stream).not.toBe(before.first.stream);
     expect(after.packets[0]?.is_key).toBe(true);
-    // Nor when nobody has asked meanwhile.
+    // The packets of a masked period are not sent either when no request came during it.
     const short = host.launch('', serial, masks);
     await host.service.untilEnded(short);
     const later = await untilPackets(lastOf(after));
@@ -137,7 +137,7 @@ describe('a host with a scrcpy server', () => {
     const hasVideo = (): Promise<boolean> =>
       ask().then(
         ({ video }) => 'first' in video && video.packets[0]?.is_key === true,
-        // While it is away.
+        // The phone is still away.
         () => false,
       );
     expect(await until('video after the cut', hasVideo)).toBe(true);

@@ -6,7 +6,7 @@ import type { PhoneDescription } from '../phone.ts';
 
 const maxFieldLength = 200;
 
-/** A property that the phone does not know is an empty line. */
+/** Properties to read. An unknown property gives an empty line. */
 const properties = [
   'ro.product.brand',
   'ro.product.model',
@@ -15,10 +15,10 @@ const properties = [
   'ro.product.cpu.abilist',
   'ro.build.version.security_patch',
 ];
-/** Each for itself: the value of a property may hold line ends. */
+/** Separate commands, because the value of a property may contain line breaks. */
 const questions = ['wm size', 'wm density', ...properties.map((name) => `getprop ${name}`)];
 
-/** Asks the phone what it is. */
+/** Asks the phone for its description. */
 export async function readDescription(shell: PhoneShell, signal: AbortSignal): Promise<PhoneDescription> {
   const [size = '', density = '', ...told] = await askTogether(shell, questions, signal);
   const [brand = '', model = '', androidVersion = '', sdk = '', abiList = '', securityPatch = ''] =

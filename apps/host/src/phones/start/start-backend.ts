@@ -18,14 +18,14 @@ import type { StartQueue } from './start-queue.ts';
 export interface BackendStart {
   readonly shell: PhoneShell;
   readonly phone: HelpedPhone & { readonly brand: string };
-  /** False when the helper has died too often. */
+  /** Whether the helper may be used. False when it has died too often. */
   readonly isHelperUsable: boolean;
   readonly choice: HelperChoice;
   readonly renewals: Renewals;
   readonly signal: AbortSignal;
-  /** Called when the helper was launched: from then on the host only waits for the phone. */
+  /** Called when the helper was launched. From then on the host only waits for the phone. */
   readonly onLaunched: () => void;
-  /** Called with each attempt of the helper that failed. */
+  /** Called after each failed attempt to start the helper. */
   readonly onFailure: (reason: string) => void;
 }
 
@@ -33,15 +33,15 @@ type HelperStart = Pick<BackendStart, 'shell' | 'phone' | 'signal' | 'renewals' 
 
 export interface StartedBackend {
   readonly backend: UiBackend;
-  /** Reason why it is not the first choice. */
+  /** Reason why the backend is not the first choice; undefined when it is. */
   readonly drawback: string | undefined;
 }
 
 const maxAttempts = 3;
-// Pushing and installing 18 MB over slow Wi-Fi takes most of it.
+// Timeout of a start: pushing and installing 18 MB over slow Wi-Fi takes most of it.
 const startTimeoutMs = 120_000;
 const residentTimeoutMs = 30_000;
-/** The lowest Android of both helpers, 8.0. */
+/** Minimum Android release of both helpers, 8.0. */
 export const lowestSdk = 26;
 
 type Helper = 'uiautomator2' | 'resident';
@@ -53,7 +53,7 @@ const orders: Readonly<Record<HelperChoice, readonly Helper[]>> = {
   uiautomator2: ['uiautomator2'],
 };
 
-/** The first helper that can be had, else Android's own commands. Rejects when the phone goes. */
+/** Starts the first available helper, else a backend on Android's own commands. Rejects when the phone goes away. */
 export async function startBackend(start: BackendStart): Promise<StartedBackend> {
   const failures: string[] = [];
   const obstacle = obstacleOf(start);
@@ -74,7 +74,7 @@ export async function startBackend(start: BackendStart): Promise<StartedBackend>
   return { backend, drawback: failures.join(' ') };
 }
 
-/** A server that was left half started would keep the phone's only UiAutomation. */
+/** Stops a half-started server, which would otherwise occupy the phone's only UiAutomation. */
 const freeUiAutomation = (start: BackendStart): Promise<void> =>
   inTime(start, (signal) => stopHelper(start.shell, signal));
 
@@ -90,7 +90,7 @@ function obstacleOf({ phone: { sdkVersion }, isHelperUsable }: BackendStart): st
     : 'the UI helper stopped too often. Plug the phone in again to give it another chance.';
 }
 
-/** Rejects when it does not run within the limit, or can't. */
+/** Starts a helper. Rejects when it does not run within the timeout or can't run. */
 export async function startHelperOnce(start: HelperStart, helper: Helper): Promise<UiBackend> {
   const { shell, phone, signal, onLaunched, renewals } = start;
   const timeoutMs = helper === 'resident' ? residentTimeoutMs : startTimeoutMs;
@@ -116,7 +116,7 @@ async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> 
       failure = error instanceof Error ? error.message : String(error);
       if (error instanceof DriverError) failure += switchAdvice(error, phone.brand);
       onFailure(`Starting the UI helper, attempt ${attempt} of ${maxAttempts} failed: ${failure}`);
-      // Pushing 18 MB again would end the same way.
+      // A retry would push 18 MB again and fail the same way.
       if (error instanceof DriverError && error.code === 'ui_helper_refused') break;
     }
     await pause(backoff.nextMs(), signal);
@@ -125,11 +125,11 @@ async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> 
 }
 
 interface HelperSeeker {
-  /** Aborted when the helper runs: the slower way has done its part. */
+  /** Aborts when the helper runs, so that the slower backend can end. */
   readonly found: AbortSignal;
-  /** The helper that was found; it belongs to the caller from then on. */
+  /** Returns the helper that was found. The caller owns it from then on. */
   backend(): UiBackend | undefined;
-  /** Ends the search; a helper that comes after it is stopped again. */
+  /** Ends the search. A helper that starts later is closed again. */
   stop(): void;
 }
 
@@ -139,7 +139,10 @@ interface Seeking extends BackendStart {
   readonly isBusy: () => boolean;
 }
 
-/** Tries the helper again while nobody uses the phone: what kept it away, such as a switch or a full disk, may be mended. */
+/**
+ * Retries to start the helper while the phone is idle, because the cause (such as a setting or a full disk) may be
+ * fixed.
+ */
 export function seekHelper({ firstMs, starts, isBusy, ...start }: Seeking): HelperSeeker {
   const found = new AbortController();
   const stopped = new AbortController();

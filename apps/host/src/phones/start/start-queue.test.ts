@@ -4,7 +4,7 @@ import { StartQueue, type StartQueueOptions, type Turn, type TurnRequest } from 
 
 const known: TurnRequest = { rank: 'known', signal: new AbortController().signal, onWait: () => {} };
 
-/** Starts that go on until they are told to end, by name. */
+/** Starts named jobs that run until they are told to end. */
 function startsOf(options: StartQueueOptions) {
   const queue = new StartQueue({ turnMs: 60_000, ...options });
   const begun: string[] = [];
@@ -110,7 +110,7 @@ describe('phones that are found together', () => {
       });
       for (const phone of phones) phone.faults.bootNotCompleted = false;
       for (const serial of serials) await waitForState(watch, serial, 'ready');
-      // A phone that comes during the turn of another one has not been asked for anything.
+      // A phone that connects during the turn of another one has not been asked yet.
       expect(unasked).toEqual([4, 3, 2, 1]);
     } finally {
       await bed.close();

@@ -1,27 +1,30 @@
 import { availableParallelism } from 'node:os';
 
-/** Maximum turn. Later work of a start, such as an installation over slow Wi-Fi, goes on beside the next ones. */
+/**
+ * Maximum turn in milliseconds. Later work of a start, such as an installation over slow Wi-Fi, continues beside the
+ * next starts.
+ */
 const maxTurnMs = 5000;
 
 export interface StartQueueOptions {
-  /** Maximum number of phones that start at a time. Default: twice the processor's cores. */
+  /** Maximum number of phones that start at the same time. Default: twice the number of CPU cores. */
   readonly atOnce?: number | undefined;
-  /** Maximum turn, after which the next phone may start too. Default 5000. */
+  /** Maximum turn in milliseconds, after which the next phone may start too. Default 5000. */
   readonly turnMs?: number | undefined;
 }
 
 export interface Turn {
-  /** Lets the next phone start: the rest of this start costs the host little. May be called twice. */
+  /** Ends the turn, so that the next phone can start: the rest of this start costs the host little. Idempotent. */
   end(): void;
 }
 
-/** Ranks, the first one first: phones that somebody works with, known phones, and those without an identity yet. */
+/** Ranks in descending priority: phones in use, known phones, and phones that are not identified yet. */
 const order = ['in_use', 'known', 'unknown'] as const;
 
 export interface TurnRequest {
   readonly signal: AbortSignal;
   readonly rank: (typeof order)[number];
-  /** Called when it is not at once this phone's turn. */
+  /** Called when the phone has to wait for its turn. */
   readonly onWait: () => void;
 }
 
@@ -30,7 +33,10 @@ interface Waiting {
   begin(): void;
 }
 
-/** Lets the phones of a host start in turns, those of a rank in the order in which they came: each start costs the host processor time, memory and network. */
+/**
+ * Limits how many phones of a host start at the same time, because each start costs the host CPU time, memory and
+ * network. Phones of one rank start in the order of their arrival.
+ */
 export class StartQueue {
   readonly atOnce: number;
   readonly #turnMs: number;
@@ -42,7 +48,7 @@ export class StartQueue {
     this.#turnMs = turnMs;
   }
 
-  /** Rejects with the signal's reason when it aborts before the turn. */
+  /** Rejects with the signal's reason when the signal aborts before the turn. */
   async run<T>(request: TurnRequest, start: (turn: Turn) => Promise<T>): Promise<T> {
     request.signal.throwIfAborted();
     if (this.#running >= this.atOnce) await this.#wait(request);
@@ -55,7 +61,7 @@ export class StartQueue {
     }
   }
 
-  /** Resolves when another turn was handed on to this phone. */
+  /** Resolves when an ended turn was handed over to this phone. */
   #wait({ signal, rank, onWait }: TurnRequest): Promise<void> {
     onWait();
     return new Promise((resolve, reject) => {

@@ -10,23 +10,23 @@ import { connectorTo } from '../../adb/adb-server.ts';
 import { openTcpSocket } from '../../adb/tcp-socket.ts';
 import { pause } from '../../time/time-limit.ts';
 
-/** A real adb server of its own for a test: another port, another home, no look at the machine's emulators. */
+/** Real adb server for one test, with its own port and home. It does not scan the machine for emulators. */
 export interface AdbServerFixture {
   readonly address: Address;
   /** Runs the adb client against this server. */
   adb(...args: string[]): Promise<string>;
-  /** Connects without the adb client, which starts a server of its own when none answers. Rejects then. */
+  /** Connects without the adb client, which would start its own server when none answers. Rejects then. */
   connect(phone: Address): Promise<void>;
   disconnect(phone: Address): Promise<void>;
   /** Resolves when the server has ended, by `stop` or by itself. */
   readonly ended: Promise<void>;
-  /** Ends the server as a crash does. */
+  /** Kills the server, as a crash would. */
   stop(): Promise<void>;
 }
 
 const run = promisify(execFile);
 
-/** Whether tests with the real adb can run. Without it they are left out, loudly; in CI that is a failure. */
+/** Whether tests with the real adb can run. Without adb they are skipped with a message; in CI that is a failure. */
 export async function hasAdb(): Promise<boolean> {
   const found = await run('adb', ['version']).then(
     () => true,
@@ -74,12 +74,12 @@ export async function startAdbServer(port?: number): Promise<AdbServerFixture> {
 async function connectPhone(server: Address, phone: Address): Promise<void> {
   const client = new AdbServerClient(connectorTo(server));
   const stream = await client.createConnection(`host:connect:${formatAddress(phone)}`);
-  // Ignores the answer: the server's list of phones shows the result.
+  // The answer is ignored: the server's list of phones shows the result.
   await stream.readString();
   await stream.dispose();
 }
 
-/** The adb client would start a server of its own when none answers yet. */
+/** Waits without the adb client, which would start its own server when none answers yet. */
 async function waitUntilListening(address: Address): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const socket = await openTcpSocket(address, 1000).catch(() => undefined);

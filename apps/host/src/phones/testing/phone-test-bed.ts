@@ -21,14 +21,14 @@ export interface PhoneTestBed {
   /** Data folder of the watches. */
   readonly dataDir: string;
   startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
-  /** Starts a phone with the UI helper installed already: most tests are not about its 18 MB. */
+  /** Starts a phone with the UI helper preinstalled: most tests are not about its 18 MB. */
   startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
-  /** A prepared phone that is ready, and its driver, which reads the screen in this way. */
+  /** Starts a prepared phone. Returns it once it is ready, with a driver that reads the screen in this way. */
   startDriven(
     source: Driver['source'],
     options?: Omit<PhoneOptions, 'serial'>,
   ): Promise<{ phone: SimulatedPhone; driver: Driver }>;
-  /** Debian's adbd in the file system of that folder, before the phone. */
+  /** Starts Debian's adbd in the file system of that folder, in front of the phone. */
   startRealAdbd(phone: SimulatedPhone, root: string): Promise<RealAdbd>;
   startAdb(port?: number): Promise<AdbServerFixture>;
   startScriptedAdb(): Promise<ScriptedAdbServer>;
@@ -93,7 +93,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
   };
 }
 
-/** Resolves with the first phone that fits, now or after a change. For tests; the test's own limit ends a wait in vain. */
+/** Resolves with the first phone that matches, now or after a change. It has no timeout except that of the test. */
 export function waitForPhone(watch: PhoneWatch, fits: (phone: Phone) => boolean): Promise<Phone> {
   return new Promise((resolve) => {
     const look = (): boolean => {

@@ -5,14 +5,14 @@ import { openDirectConnection } from '../../adb/direct-tcp.ts';
 import { loadHostKey } from '../../adb/host-key.ts';
 import { TrackedLink } from '../../adb/link.ts';
 
-/** A row of its list. What is changed here is pushed by `tell`. */
+/** Row of the server's device list. `tell` publishes changes to it. */
 export interface ScriptedRow {
   serial: string;
-  /** State as adb says it: `device`, `offline` and others. */
+  /** State in adb's words: `device`, `offline` and others. */
   state: string;
-  /** Undefined for a phone on the network. */
+  /** USB port of the phone; undefined for a phone on the network. */
   usb?: string | undefined;
-  /** The simulated phone that answers behind it. */
+  /** Address of the simulated phone behind the row. */
   phone: Address;
 }
 
@@ -20,14 +20,14 @@ interface ListedRow extends ScriptedRow {
   readonly id: number;
 }
 
-/** An adb server that has the faults and the mDNS which the real one of a test machine can't be given. */
+/** Fake adb server with faults and mDNS services that the real one on a test machine can't produce. */
 export interface ScriptedAdbServer {
   readonly address: Address;
-  /** Requests that it got for host services, without those for its list. */
+  /** Requests for host services that it received, without those for its list. */
   readonly requests: string[];
-  /** Answer to `adb mdns services`: name, type and address. Undefined: it has no mDNS, as release 29. */
+  /** Answer to `adb mdns services`: name, type and address. Undefined: the server has no mDNS, as in release 29. */
   services: readonly (readonly [name: string, type: string, address: string])[] | undefined;
-  /** Answers of a request by its beginning, such as `host:pair:`; others get what adb says when all is well. */
+  /** Answers by prefix of the request, such as `host:pair:`. Other requests get adb's answer of success. */
   readonly answers: Map<string, (request: string) => string>;
   plug(row: ScriptedRow): ScriptedRow;
   unplug(serial: string): void;
@@ -35,7 +35,7 @@ export interface ScriptedAdbServer {
   close(): Promise<void>;
 }
 
-/** Starts an adb server that passes requests on to the phones behind it, by a connection of its own for each row. */
+/** Starts an adb server that forwards requests to the phones behind it, over a separate connection per row. */
 export async function startScriptedAdbServer(dataDir: string): Promise<ScriptedAdbServer> {
   const key = await loadHostKey(dataDir);
   const rows = new Map<number, ListedRow>();
@@ -162,7 +162,7 @@ function fail(socket: Socket, reason: string): void {
   socket.end(`FAIL${lengthed(reason)}`);
 }
 
-/** The requests of one socket, one after another; what comes after them is the phone's. */
+/** Reads the requests of one socket in order. Data after them belongs to the phone. */
 class Requests {
   readonly #socket: Socket;
 

@@ -60,12 +60,12 @@ async function act(...steps: HostActStep[]): Promise<Acted> {
   return { ...JSON.parse(head), lines: numberScreen(readCompact({ tree, width, height })).lines };
 }
 
-/** The lines of the screen, as a caller is told of them. */
+/** Reads the lines of the screen as a caller gets them. */
 async function read() {
   return (await new PhoneEye(phone.driver(), AbortSignal.timeout(15_000)).look()).compact.lines;
 }
 
-/** The button of the article in this row of the list. */
+/** Returns the button of the article in this row of the list. */
 async function readButton(row: number) {
   const line = (await read()).filter(({ texts }) => texts[0] === 'Add')[row];
   if (line === undefined) throw new Error('no such button');
@@ -172,7 +172,7 @@ test('what the keyboard lies over is touched when the caller lets it be closed, 
   ]);
 });
 
-/** The same numbers at each run. */
+/** Creates deterministic dice: the same seed gives the same numbers. */
 function createDice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -212,14 +212,14 @@ function moveFor(moves: number): void {
   setTimeout(() => moveFor(moves - 1), 40).unref();
 }
 
-/** `ACTS=1000 npx vitest …` plays longer. */
+/** Number of touches. `ACTS=1000 npx vitest …` runs longer. */
 const actCount = Number(process.env['ACTS'] ?? 150);
 
 test('of many touches while the screen changes none goes wrong, and few are refused in vain', async () => {
   const dice = createDice(7);
   const told = { acts: 0, touched: 0, wrong: 0, refused: 0, needless: 0, readings: 0 };
   for (; told.acts < actCount; told.acts += 1) {
-    // Some lists have articles of the same name.
+    // Some lists contain several articles of the same name.
     const pool = dice(3) === 0 ? 4 : 10;
     const rows = 6 + dice(12);
     show(...Array.from({ length: rows }, (_, at) => names[(pool === 10 ? at : dice(4)) % 10] ?? ''));
@@ -235,7 +235,7 @@ test('of many touches while the screen changes none goes wrong, and few are refu
     const [touched] = shop.touched;
     const twin = inView.filter(({ name }) => name === target?.name).length > 1;
     const now = shop.articles.filter((one) => one.name === target?.name && isInView(shop, one.uid));
-    // The name is all that there is to go by when all articles were replaced.
+    // The name alone identifies the target when all articles were replaced.
     const isSameName = shop.articles.find(({ uid }) => uid === touched)?.name === target?.name;
     const isRight =
       touched === target?.uid ||

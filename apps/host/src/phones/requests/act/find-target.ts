@@ -13,7 +13,7 @@ import {
 import { nearestTo } from './nearest-to.ts';
 import type { Look } from './phone-look.ts';
 
-/** Reason why nothing was touched. */
+/** Thrown when nothing was touched, with the reason. */
 export class ActRefused extends Error {
   readonly refusal: ActRefusal;
   readonly candidates: readonly number[];
@@ -25,13 +25,13 @@ export class ActRefused extends Error {
   }
 }
 
-/** Node that was found, and whether its screen has not changed at all since it was told of. */
+/** Found node, and whether its screen is unchanged since the caller read it. */
 interface FoundNode {
   readonly node: UiNode;
   readonly isUnmoved: boolean;
 }
 
-/** The node that is meant. Throws `ActRefused`. */
+/** Returns the targeted node. Throws `ActRefused`. */
 export function findTarget(look: Look, target: HostActTarget): FoundNode {
   if (typeof target === 'object' && 'identity' in target) return findSame(look, target);
   const nodes = findAll(look, target);
@@ -43,7 +43,7 @@ export function findTarget(look: Look, target: HostActTarget): FoundNode {
   throw new ActRefused('several', `${nodes.length} nodes fit ${said(target)}`, places);
 }
 
-/** All that fits a text or a selector and can be seen. */
+/** Returns all visible nodes that match a text or a selector. */
 export function findAll(look: Look, target: string | ActSelector): UiNode[] {
   return typeof target === 'string' ? byText(look.compact.lines, target) : bySelector(look.tree.root, target);
 }
@@ -72,11 +72,11 @@ function findSame(
 
 const maxCandidates = 10;
 
-// The lines are of a tree of the driver.
+// The lines come from a tree of the driver.
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const nodeOf = ({ node }: CompactLine): UiNode => node as UiNode;
 
-/** Finds nodes by a text. Among several that fit best, one that can be touched goes before one that only says it. */
+/** Finds nodes by a text. Among the best matches, touchable nodes precede nodes that only show the text. */
 function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
   const rankOf = createTextRank(wanted);
   const found = bestRanked(lines, (line) => bestRank(line.said, rankOf));
@@ -85,7 +85,7 @@ function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
 }
 
 const refuse = (): Promise<void> => Promise.reject(new Error('a screen that was read is not touched'));
-/** Touches of nodes on a screen that is only read: all are refused. */
+/** Touches of nodes on a read-only screen; all of them are refused. */
 export const untouchable: NodeTouch = {
   tap: refuse,
   doubleTap: refuse,
@@ -94,7 +94,7 @@ export const untouchable: NodeTouch = {
   clearText: refuse,
 };
 
-/** The node of a look, as automations read it. */
+/** Returns the node of a look as automations read it. */
 export function readAs({ tree: { root } }: Look, node: UiNode): AndroidNode {
   const read = createAndroidNode(root, untouchable);
   return inOrder(read)[inOrder(root).indexOf(node)] ?? read;
@@ -111,12 +111,12 @@ function bySelector(root: UiNode, selector: ActSelector): UiNode[] {
     .filter(({ visible }) => visible);
 }
 
-/** Whether the selector names a neighbour. The nearest node beside it is meant, as in automations. */
+/** Whether the selector names a neighbour. Then the nearest node is meant, as in automations. */
 const isBeside = ({ rightOf, leftOf, below, above }: ActSelector): boolean =>
   [rightOf, leftOf, below, above].some((anchor) => anchor !== undefined);
 
 function conditionsOf(selector: ActSelector): Condition[] {
-  // `nth` chooses among what meets the others.
+  // `nth` selects among the nodes that match the other conditions.
   const { nth = isBeside(selector) ? 0 : undefined, ...others } = selector;
   const conditions = Object.entries(others).map(([method, value]) => {
     const condition =
@@ -125,7 +125,7 @@ function conditionsOf(selector: ActSelector): Condition[] {
         : typeof value === 'object'
           ? { method, of: conditionsOf(value) }
           : { method };
-    // The schema has the names of the methods.
+    // The schema contains the names of the methods.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return condition as Condition;
   });

@@ -5,11 +5,14 @@ import type { ActSelector } from '@phalanx/protocol';
 import type { Look } from './phone-look.ts';
 
 const maxNearest = 3;
-/** Each is compared letter by letter, in the turn of the host. */
+/** Maximum number of compared texts: each is compared character by character on the event loop of the host. */
 const maxTexts = 300;
 const maxLength = 1000;
 
-/** The text that comes nearest to one that is not there, and the character that differs: the end of a sentence, or empty. */
+/**
+ * Returns the end of a sentence that names the most similar texts on the screen and the first difference. Empty when
+ * there are none.
+ */
 export function nearestTo(target: string | ActSelector, { compact }: Pick<Look, 'compact'>): string {
   const [wanted] = typeof target === 'string' ? [target] : textsIn(target);
   if (wanted === undefined) return '';

@@ -12,14 +12,14 @@ type Direction = NonNullable<ScrollOptions['direction']>;
 
 const maxBytes = 24 * 1024;
 
-/** Writes what steps have done as code of an automation, which waits for what it touches and for what came of it. */
+/** Writes executed steps as code of an automation, which waits for its targets and for the results of its touches. */
 export class StepCode {
   readonly #recorder = new TouchRecorder();
   readonly #lines: string[] = [];
-  /** The last step, when it was one: what it brings into view is perhaps touched by the next. */
+  /** Last step if it was a swipe: the next step may touch what the swipe scrolled into view. */
   #lastSwipe: Swipe | undefined;
 
-  /** Notes a touch. Without a look before it, nothing is known to be new after it. */
+  /** Records a touch. Without a look before it, nothing can be recognized as new after it. */
   touched(
     { input, closeKeyboard }: { input: PhoneInput; closeKeyboard: boolean },
     before: Look | undefined,
@@ -37,7 +37,7 @@ export class StepCode {
     );
   }
 
-  /** `node`: what was scrolled into view. */
+  /** Records a scroll that brought `node` into view. */
   scrolledTo(look: Look, node: UiNode, direction: Direction): void {
     const [best] = proposeSelectors(readAs(look, node));
     const options = direction === 'down' ? '' : `, { direction: ${quote(direction)} }`;
@@ -45,7 +45,7 @@ export class StepCode {
       this.#lines.push(...this.#end(), `await agent.actions.scrollTo(${best.target}${options});`);
   }
 
-  /** The value is in no code. */
+  /** Records the typing of a secret. The code never contains its value. */
   typedSecret(name: string): void {
     this.#lines.push(...this.#end(), `await agent.secrets.type(${quote(name)});`);
   }
@@ -55,7 +55,7 @@ export class StepCode {
     this.#lines.push(...this.#end(), `await agent.actions.openLink(${quote(url)}${app});`);
   }
 
-  /** `node`: the one that was waited for. */
+  /** Records a wait for `node`. */
   waited(look: Look, node: UiNode): void {
     const [best] = proposeSelectors(readAs(look, node));
     if (best !== undefined) this.#lines.push(...this.#end(), `await ${best.wait};`);
@@ -65,7 +65,7 @@ export class StepCode {
     this.#lines.push(...this.#end(), `await agent.actions.waitForTextGone(${quote(text)});`);
   }
 
-  /** All of it, as far as it fits into an answer. */
+  /** Returns the code as far as it fits into an answer. */
   take(): string[] {
     let left = maxBytes;
     return [...this.#lines, ...this.#end()].filter((line) => {

@@ -2,7 +2,10 @@ import type { Bounds, UiNode } from '@phalanx/protocol';
 
 export type Direction = NonNullable<ScrollOptions['direction']>;
 
-/** Slow and short enough that nothing is carried past the screen by the fling that follows. */
+/**
+ * Duration of a swipe in milliseconds, slow enough (and with a short enough distance) that the fling moves nothing past
+ * the screen.
+ */
 export const swipeMs = 600;
 const swipedShare = 0.4;
 const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
@@ -27,7 +30,7 @@ export function wayWithin({ left, top, right, bottom }: Bounds, direction: Direc
   };
 }
 
-/** Apps that draw by themselves tell of no list: there the screen is swiped. */
+/** Returns the largest list. Apps that draw by themselves report no list; then the screen itself is swiped. */
 export function largestList(root: UiNode): UiNode {
   let largest = root;
   let largestArea = 0;

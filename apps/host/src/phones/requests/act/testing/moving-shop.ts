@@ -5,13 +5,13 @@ export interface Article {
   readonly name: string;
 }
 
-/** Contents of the screen, and the touches on it. */
+/** Content of the screen, and the touches on it. */
 export interface Shop {
   title: string;
   articles: Article[];
-  /** Pixels that the list is scrolled by. */
+  /** Scroll offset of the list in pixels. */
   offset: number;
-  /** UIDs, or the labels of other buttons. */
+  /** UIDs of touched articles, or the labels of other buttons. */
   readonly touched: (number | string)[];
   redraw: () => void;
 }
@@ -22,7 +22,7 @@ const top = 300;
 const bottom = 2200;
 const pageBottom = 2274;
 
-/** Whether an article stands where somebody can touch it. */
+/** Whether an article is at a touchable place. */
 export const isInView = (shop: Shop, uid: number): boolean => {
   const at = shop.articles.findIndex((article) => article.uid === uid);
   const y = top + at * rowHeight - shop.offset + rowHeight / 2;
@@ -59,7 +59,7 @@ function rowOf(shop: Shop, { uid, name }: Article, at: number): View {
   };
 }
 
-/** An app with a list of articles that the test moves: each has a name, and a button like all others. */
+/** Creates an app with a list of articles that the test moves. Each article has a name and an identical button. */
 export function createShop(): { shop: Shop; app: App } {
   const shop: Shop = { title: 'Shop', articles: [], offset: 0, touched: [], redraw: () => undefined };
   const app = defineApp({
@@ -73,7 +73,7 @@ export function createShop(): { shop: Shop; app: App } {
       '.ShopActivity': () => (ui, area) => ({
         className: 'android.widget.LinearLayout',
         packageName: shopPackage,
-        // Makes no room for the keyboard, as apps with `adjustNothing`.
+        // Leaves no room for the keyboard, like apps with `adjustNothing`.
         frame: { ...area, bottom: pageBottom },
         children: [
           words(shop.title, { left: 0, right: 800, top: 150, bottom: 290 }),
