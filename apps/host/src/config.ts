@@ -21,7 +21,7 @@ import {
   wholeNumber,
 } from '@phalanx/settings';
 
-/** Ways to read the screen; `auto` is the UiAutomator2 server where the phone accepts it. */
+/** Methods of reading the screen. `auto` uses the UiAutomator2 server where the phone accepts it. */
 const helperChoices = ['auto', 'resident', 'uiautomator2'] as const;
 export type HelperChoice = (typeof helperChoices)[number];
 
@@ -204,5 +204,5 @@ export type HostConfig = ReturnType<typeof parseHostConfig>;
 
 export const hostSettings: readonly Setting[] = Object.values(rows);
 
-/** Throws a `SettingError` at the first missing or bad value. */
+/** Throws a `SettingError` for the first missing or invalid setting. */
 export const parseHostConfig = (env: Environment = process.env) => parseSettings(rows, env);

@@ -5,10 +5,10 @@ import { parseHostConfig } from './config.ts';
 
 const exitCodes = { ok: 0, failed: 1, badSetting: 2 } as const;
 
-/** Longer than a stop takes when all goes well; then the process ends without the rest of its farewell. */
+/** Timeout of a shutdown, longer than a normal one takes. Then the process exits without completing it. */
 const stopTimeoutMs = 15_000;
 
-/** Resolves with the name of the first signal. A second one ends the process at once. */
+/** Resolves with the name of the first signal. A second signal ends the process at once. */
 function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isAsked = false;

@@ -101,7 +101,7 @@ describe('the host process', () => {
     const [done = ''] = launch('for (let i = 1; i <= 50; i += 1) console.log(i);');
     for (const runId of endless) await service.until(() => service.messages(runId).length > 100);
     await service.untilEnded(done);
-    // Keeps lines in the spool alone from here on. The next run ends before its lines were stored.
+    // From here on, lines stay in the spool: the next run ends before its lines are stored.
     service.acknowledgesLogs = false;
     const before = service.messages(endless[0] ?? '').length;
     const [late = ''] = launch("console.log('late');");

@@ -5,20 +5,22 @@ import type { Logger } from 'pino';
 
 const end = '.json';
 
-/** Serial numbers have characters that names of files may not have. */
+/** Serial numbers contain characters that file names may not contain. */
 export const phoneFileName = (serial: string): string =>
   `${createHash('sha256').update(serial).digest('hex').slice(0, 32)}${end}`;
 
 interface PhoneFiles<Content> {
   readonly dir: string;
-  /** Throws when it is something else. */
+  /** Throws when the JSON has another shape. */
   readonly parse: (json: unknown) => Content;
   readonly log: Logger;
-  /** Log message for a file that can't be read. */
+  /** Log message for an unreadable file. */
   readonly unreadable: string;
 }
 
-/** A folder with a JSON file for each phone, by their names. It is made when it is not there. A file that can't be read is left out. */
+/**
+ * Reads a folder with one JSON file per phone, keyed by file name. Creates a missing folder and skips unreadable files.
+ */
 export async function readPhoneFiles<Content>(files: PhoneFiles<Content>): Promise<Map<string, Content>> {
   const { dir, parse, log, unreadable } = files;
   await mkdir(dir, { recursive: true });

@@ -9,19 +9,25 @@ import type {
 /** One run for a child. */
 export interface SandboxJob {
   runId: string;
-  /** `code`: a script body without import and export; may use top-level await. `sourceMap`: JSON of a version 3 map. */
+  /**
+   * Code to run. `code` is a script body without import and export and may use top-level await. `sourceMap` is the JSON
+   * of a version 3 map.
+   */
   bundle: { code: string; sourceMap: string | null };
-  /** Objects; they reach the code unchanged as `agent.arguments`. */
+  /** Arguments that reach the code unchanged as `agent.arguments`. */
   arguments: { automationParameters: unknown; jobVariables: unknown };
   limits: SandboxLimits;
 }
 
 export interface SandboxLimits {
-  /** Heap of the user's code, and (with room for the process itself) the child's resident memory. */
+  /**
+   * Heap of the user's code in MB. It also determines, with an allowance for the process itself, the limit of the
+   * child's resident memory.
+   */
   memoryMb: number;
-  /** Processor time of the child. */
+  /** CPU time of the child in milliseconds. */
   cpuMs: number;
-  /** Maximum duration from `begin` to the end. */
+  /** Maximum duration from `begin` to the end, in milliseconds. */
   durationMs: number;
 }
 
@@ -29,20 +35,23 @@ export type StepBegan = Omit<Extract<SandboxReport, { type: 'stepBegan' }>, 'typ
 
 export interface SandboxHooks {
   /**
-   * Batches in order, at most 1,000 entries each. No more come until a returned promise settles; only when the run is
-   * being ended, what is left comes at once.
+   * Receives batches in order, with at most 1,000 entries each. No more follow until a returned promise settles, except
+   * while the run is being ended: then the rest follows at once.
    */
   onLog(entries: readonly SandboxLogEntry[]): void | Promise<void>;
-  /** A checked call of the `agent` API; `signal` is aborted when the run ends. An error with a `code` keeps it. */
+  /**
+   * Handles a validated call of the `agent` API. `signal` aborts when the run ends. The `code` of an error is passed
+   * on.
+   */
   onCall<Name extends AgentCallName>(
     name: Name,
     params: AgentCallParams<Name>,
     signal: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
-  /** Called with the steps that the rate allows, in the order of the calls and their answers. */
+  /** Receives the steps that the rate limit allows, in the order of the calls and their answers. */
   onStepBegan?(began: StepBegan): void;
   onStepEnded?(end: unknown): void;
-  /** JSON text of the run's result so far; the last one counts. */
+  /** Receives the run's current result as JSON text. The last one wins. */
   onResult(json: string): void;
 }
 
@@ -52,12 +61,15 @@ export interface SandboxEnd {
 }
 
 export interface SandboxRun {
-  /** The child has the code, and the user's first line has not run. Settles too when the run ends before that. */
+  /**
+   * Resolves when the child has loaded the code and the user's first line has not run, or when the run ends before
+   * that.
+   */
   started: Promise<void>;
-  /** Runs the first line. */
+  /** Runs the code from its first line. */
   begin(): void;
-  /** Ends the run, also in the middle of a loop. */
+  /** Ends the run, even in the middle of a loop. */
   stop(): void;
-  /** Never rejects. All log entries were handed over before. */
+  /** Resolves after all log entries were handed over. Never rejects. */
   ended: Promise<SandboxEnd>;
 }

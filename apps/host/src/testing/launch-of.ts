@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { PhoneSettings, ScreenMask, ServerMessage } from '@phalanx/protocol';
 
-/** A launch of `code` on phones. */
+/** Returns a launch of `code` on phones. */
 export function launchOf(
   code: string,
   runs: Extract<ServerMessage, { type: 'launch' }>['runs'],

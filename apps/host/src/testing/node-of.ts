@@ -1,6 +1,6 @@
 import type { UiNode } from '@phalanx/protocol';
 
-/** A node as large as the screen, without texts, of the app `com.shop`, with these values and children. */
+/** Returns a node of the app `com.shop` with these values and children, as large as the screen and without texts. */
 export function nodeOf(values: Partial<UiNode>, ...children: UiNode[]): UiNode {
   return {
     className: 'android.widget.FrameLayout',

@@ -6,7 +6,10 @@ import { hostKeyFile, loadHostKey } from '../adb/host-key.ts';
 
 let made: Promise<string> | undefined;
 
-/** Gives a data folder the ADB key of all tests of this worker: to make an RSA key takes a fifth of a second of processor time. */
+/**
+ * Writes the ADB key that all tests of this worker share into a data folder: generating an RSA key takes 0.2 s of CPU
+ * time.
+ */
 export async function prepareHostKey(dataDir: string): Promise<void> {
   const pem = await (made ??= makeKey());
   await mkdir(dataDir, { recursive: true });

@@ -47,7 +47,7 @@ function readBinary(bytes: Buffer): Received {
   return { kind: 'violation', text: `entries of ${runId} from ${firstSeq}` };
 }
 
-/** Something that reached the service, in order of arrival. */
+/** Message or upload that reached the service, in order of arrival. */
 export type Arrival =
   | { kind: 'hello'; connection: number; runs: RunReport[]; devices: DeviceReport[]; hostId: string }
   | { kind: 'devices'; connection: number; devices: DeviceReport[] }

@@ -20,13 +20,13 @@ import { startTestService, TestService } from './test-service.ts';
 
 /** Serial number of the simulated phone. */
 export const serial = 'simulated-1';
-/** Pictures have the time that a busy machine takes for them. */
+/** Timeouts of pictures for a busy machine. */
 const patient: Partial<RecordLimits> = { pictureMs: 60_000, settleMs: 60_000, lastLookMs: 60_000 };
 
-/** A machine that is busy with other things starts a sandbox within this time. */
+/** Timeouts within which a busy machine starts a sandbox. */
 const busy: Partial<HostTimings> = { refusedRetryMs: 50, runStartMs: 60_000 };
 
-/** A host with a real sandbox, a simulated phone and a test service, fresh for each test. */
+/** Host with a real sandbox, a simulated phone and a test service, fresh for each test. */
 export class TestHost {
   readonly #defaults: HostOverrides;
   service = new TestService();
@@ -34,7 +34,7 @@ export class TestHost {
   #app: HostApp | undefined;
   dataDir = '';
 
-  /** `usual`: overrides of each start of the host. */
+  /** `defaults` are the overrides of each start of the host. */
   constructor(defaults: HostOverrides = {}) {
     this.#defaults = defaults;
   }
@@ -43,7 +43,7 @@ export class TestHost {
     this.dataDir = await mkdtemp(join(tmpdir(), 'phalanx-host-'));
     await prepareHostKey(join(this.dataDir, 'host'));
     this.service = await startTestService();
-    // To install the 18 MB of the helper is what the driver's own tests are about.
+    // The helper is preinstalled: installing its 18 MB is covered by the driver's own tests.
     this.#phone = await startSimulatedPhone({
       serial,
       timeOfDay: '09:41',
@@ -69,7 +69,7 @@ export class TestHost {
     return this.#app?.hostId ?? '';
   }
 
-  /** Starts a life of the host on the same data. */
+  /** Starts a new process of the host on the same data. */
   async open(settings: Record<string, string> = {}, overrides: HostOverrides = {}): Promise<void> {
     const config = parseHostConfig({
       PHALANX_SERVER_URL: this.service.url,
@@ -80,7 +80,7 @@ export class TestHost {
       ...settings,
     });
     const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
-    // Tests with a confinement of their own are about what is confined.
+    // Tests with their own confinement test the confined processes.
     const sandboxes =
       overrides.confinement === undefined ? { sandboxes: await openSharedPool(config.runMemoryMb) } : {};
     this.#app = await startHost(config, {
@@ -93,7 +93,7 @@ export class TestHost {
     });
   }
 
-  /** Opens the host again, as `open` does; resolves when the host has connected and its phone is ready. */
+  /** Opens the host again, as `open` does. Resolves when the host is connected and its phone is ready. */
   async reopen(
     settings: Record<string, string> = {},
     recordLimits: Partial<RecordLimits> = {},
@@ -110,14 +110,14 @@ export class TestHost {
     await app?.close();
   }
 
-  /** Launches on the phone, and gives the run's ID. */
+  /** Launches code on the phone, and returns the run's ID. */
   launch(code: string, on = serial, masks: readonly ScreenMask[] = []): string {
     const runId = randomUUID();
     this.service.send(launchOf(code, [{ run_id: runId, device_id: 'device-1', serial: on }], masks));
     return runId;
   }
 
-  /** Launches on the phone with these settings of it. */
+  /** Launches code on the phone with these phone settings. */
   launchWith(settings: PhoneSettings, code: string): string {
     const runId = randomUUID();
     const runs = [{ run_id: runId, device_id: 'device-1', serial }];
@@ -125,7 +125,7 @@ export class TestHost {
     return runId;
   }
 
-  /** The states of a phone in the order of their arrival. */
+  /** Returns the states of a phone in order of arrival. */
   statesOf(phone: string): string[] {
     const reports = this.service.arrivals.flatMap((arrival) =>
       arrival.kind === 'hello' || arrival.kind === 'devices' ? arrival.devices : [],
@@ -137,7 +137,7 @@ export class TestHost {
     return this.statesOf(phone).at(-1);
   }
 
-  /** Files that the host keeps in `runs`, `spool` or `records`. */
+  /** Returns the names of files in the host's folder `runs`, `spool` or `records`. */
   filesOf(folder: string): Promise<string[]> {
     return readdir(this.pathOf(folder));
   }

@@ -14,11 +14,11 @@ const filePath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/files\/([^/?]+)$/;
 
 const filmPath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/film\/([^/?]+)$/;
 
-/** A picture or a video of a film, as it was uploaded. */
+/** Picture or video of a film, as uploaded. */
 interface TakenPart {
   number: number;
   takenAt: number;
-  /** End of a video. */
+  /** End of a video; undefined for a picture. */
   endedAt: number | undefined;
   noVideo: string | undefined;
   contentType: string | undefined;
@@ -27,7 +27,7 @@ interface TakenPart {
   body: Buffer;
 }
 
-/** A file of a run, as it was uploaded. */
+/** File of a run, as uploaded. */
 interface TakenFile {
   runId: string;
   name: string | null;
@@ -35,7 +35,7 @@ interface TakenFile {
   body: Buffer;
 }
 
-/** The part of the test service that keeps records and files of runs. */
+/** Storage of the test service for records and files of runs. */
 export class TestRecords {
   readonly reports = new Map<string, RecordReport>();
   /** Captures by `screen_id/kind`. */
@@ -44,10 +44,10 @@ export class TestRecords {
   readonly files = new Map<string, TakenFile>();
   /** Parts of films, by their ID. */
   readonly #parts = new Map<string, TakenPart & { runId: string }>();
-  /** Answer to a PUT: a status, a cut connection or nothing at all. */
+  /** Returns the answer to a PUT: a status, a broken connection, or no answer. */
   answer: (path: string) => Answer = () => 200;
 
-  /** Gives what is missing. */
+  /** Stores a record. Returns the missing captures. */
   add(record: RecordReport): Missing[] {
     this.reports.set(record.record_id, record);
     return this.#missingOf(record);
@@ -65,13 +65,13 @@ export class TestRecords {
     return this.of(runId).find((record) => record.type === type && this.#missingOf(record).length === 0);
   }
 
-  /** The pictures and videos of the film of a run, by number. */
+  /** Returns the pictures and videos of a run's film, by number. */
   filmOf(runId: string): TakenPart[] {
     const parts = [...this.#parts.values()].filter((part) => part.runId === runId);
     return parts.toSorted((one, other) => one.number - other.number);
   }
 
-  /** The text of the tree of a screen. */
+  /** Returns the tree of a screen as text. */
   treeOf(screenId: string): string {
     return this.captures.get(`${screenId}/tree`)?.body.toString() ?? '';
   }

@@ -16,30 +16,33 @@ import { type Arrival, readFrame, type Received } from './read-frame.ts';
 import { untilLimitMs, waitedFor } from './until.ts';
 import { TestRecords } from './test-records.ts';
 
-/** A service small enough to see through: it speaks the protocol, checks every frame, and stores as the real one does. */
+/** Minimal service: it speaks the protocol, validates every frame, and stores as the real one does. */
 export class TestService {
   readonly token = 'phx_test';
   readonly arrivals: Arrival[] = [];
-  /** Called with each arrival, in mid flow. */
+  /** Called synchronously with each arrival. */
   onArrival: (arrival: Arrival) => void = () => {};
-  /** Violations of the protocol; empty at the end of every test. */
+  /** Violations of the protocol. Every test expects none at its end. */
   readonly violations: string[] = [];
   readonly logs = new Map<string, WireLogEntry[]>();
   readonly runs = new Map<string, RunReport>();
   readonly records = new TestRecords();
   readonly headers: IncomingMessage['headers'][] = [];
   connections = 0;
-  /** Offset that is added to the service's clock. */
+  /** Offset of the service's clock, in milliseconds. */
   clockOffsetMs = 0;
-  /** Heartbeat interval, long enough that a busy machine misses none: the host leaves after two without an answer. */
+  /**
+   * Heartbeat interval in milliseconds, long enough for a busy machine: the host disconnects after two unanswered
+   * heartbeats.
+   */
   heartbeatMs = 2000;
-  /** Answers every upgrade with this status instead, when set. */
+  /** Status with which every upgrade is refused; undefined accepts them. */
   refuseStatus: number | undefined;
   answersHeartbeats = true;
   sendsWelcome = true;
   acknowledgesLogs = true;
   acknowledgesRuns = true;
-  /** Lets loaded runs begin. */
+  /** Whether loaded runs may begin. */
   permitsRuns = true;
   acknowledgesRecords = true;
   readonly #http: Server;
@@ -82,7 +85,7 @@ export class TestService {
     });
   }
 
-  /** Opens at the first port again after `goAway`. */
+  /** Listens on the first port again after `goAway`. */
   async listen(): Promise<void> {
     await new Promise<void>((resolve) => this.#http.listen(this.#port, '127.0.0.1', resolve));
     const address = this.#http.address();
@@ -97,12 +100,12 @@ export class TestService {
     return Date.now() + this.clockOffsetMs;
   }
 
-  /** Breaks every connection without a word. */
+  /** Terminates every connection without a close frame. */
   cut(): void {
     for (const socket of this.#sockets.clients) socket.terminate();
   }
 
-  /** Breaks every connection and takes no new one until `listen`. */
+  /** Terminates every connection and accepts no new one until `listen`. */
   async goAway(): Promise<void> {
     const closed = new Promise((resolve) => this.#http.close(resolve));
     this.cut();
@@ -127,7 +130,7 @@ export class TestService {
     this.#current?.close(code, 'test');
   }
 
-  /** Acknowledges everything stored, for tests that held acknowledgements back. */
+  /** Acknowledges everything stored, for tests that delayed acknowledgements. */
   acknowledgeAll(): void {
     for (const [run_id, entries] of this.logs)
       this.send({ type: 'logs_stored', run_id, seq: entries.length });
@@ -135,7 +138,7 @@ export class TestService {
     this.send({ type: 'runs_stored', run_ids: ended });
   }
 
-  /** Permits runs as the service does when it has stored that they run. */
+  /** Permits runs, as the service does once it has stored that they run. */
   permit(runIds: readonly string[]): void {
     const startedAt = this.now();
     for (const runId of runIds) {
@@ -145,7 +148,7 @@ export class TestService {
     this.send({ type: 'begin', runs: runIds.map((run_id) => ({ run_id, started_at: startedAt })) });
   }
 
-  /** Resolves when `condition` holds; it is asked again after each arrival. */
+  /** Resolves when `condition` holds. Checks it after each arrival. */
   async until(condition: () => boolean): Promise<void> {
     const story = (): Error => {
       const telling = this.arrivals.filter(({ kind }) => kind !== 'heartbeat');
@@ -169,11 +172,11 @@ export class TestService {
     return lines.map(([, , , message]) => message);
   }
 
-  /** The steps of a run, with their places in the source. */
+  /** Returns the steps of a run, with their places in the source. */
   steps(runId: string): (WireStep & { line: number; path: string | undefined })[] {
     const entries = (this.logs.get(runId) ?? []).filter(([, level]) => level === wireStepLevel);
     return entries.map(([, , line, json, path]) => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as this host has written it
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this host has written the JSON
       const step = JSON.parse(json) as WireStep;
       return { ...step, line, path };
     });
@@ -186,7 +189,7 @@ export class TestService {
     });
   }
 
-  /** Resolves with a run's record of this type when all that the service wants of it has come. */
+  /** Resolves with a run's record of this type when all its wanted captures have arrived. */
   async untilRecorded(runId: string, type: RecordReport['type']): Promise<RecordReport> {
     await this.until(() => this.records.whole(runId, type) !== undefined);
     return this.records.whole(runId, type) ?? raise(`no ${type} record of ${runId}`);
@@ -201,7 +204,7 @@ export class TestService {
     await this.until(() => this.arrivals.some(tells));
   }
 
-  /** Resolves when connection number `connection` stands. */
+  /** Resolves when connection number `connection` has sent a heartbeat. */
   async untilHeartbeat(connection: number): Promise<void> {
     await this.until(() => this.arrivals.some((a) => a.kind === 'heartbeat' && a.connection === connection));
   }
@@ -217,7 +220,7 @@ export class TestService {
     socket.on('error', () => {});
     socket.on('close', () => this.#changed());
     socket.on('message', (data, isBinary) => {
-      // The real service, too, listens to a host's newest connection only.
+      // The real service also listens only to the newest connection of a host.
       if (this.#current !== socket) return;
       this.#take(readFrame(data, isBinary), connection);
       this.#changed();

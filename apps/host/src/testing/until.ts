@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { RunStatus } from '@phalanx/protocol';
 
 const pollMs = 25;
-/** Longer than anything takes on a machine that is busy with other things, shorter than what a test is given. */
+/** Timeout in milliseconds that a busy machine never reaches, but below that of a test. */
 export const untilLimitMs = 50_000;
 
-/** Asks until the answer fits, and gives it. When it never does, it tells what it waited for and what it saw last. */
+/** Polls until the answer fits, and returns it. On a timeout, the error names the wait and the last answer. */
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
@@ -29,7 +29,7 @@ export function waitedFor(what: string, saw: unknown, limitMs = untilLimitMs): s
   return `waited ${limitMs / 1000} s for ${what}; saw last: ${inspect(saw, { depth: 4 })}`;
 }
 
-/** Resolves when nothing is left in a folder that exists. */
+/** Resolves when an existing folder is empty. */
 export async function untilEmpty(folder: string): Promise<void> {
   await until(
     `nothing in ${folder}`,
@@ -38,14 +38,14 @@ export async function untilEmpty(folder: string): Promise<void> {
   );
 }
 
-/** Resolves when something finished is in a folder that exists. */
+/** Resolves when an existing folder contains a finished file. */
 export async function untilFull(folder: string): Promise<void> {
   await until(`something in ${folder}`, () => readdir(folder), isFull);
 }
 
 const isFull = (names: string[]): boolean => names.some((name) => !name.endsWith('.tmp'));
 
-/** Resolves when the host's journal says so of the run. */
+/** Resolves when the host's journal contains this status of the run. */
 export async function untilJournaled(dataDir: string, runId: string, status: RunStatus): Promise<void> {
   const file = join(dataDir, 'host', 'runs', `${runId}.json`);
   await until(

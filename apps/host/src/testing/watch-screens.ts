@@ -7,13 +7,13 @@ interface Shown {
   picture: Promise<Buffer> | undefined;
 }
 
-/** Error of the service's clock, as the host knows it. No screen of these tests is shown for less. */
+/** Error of the service's clock on the host, in milliseconds. These tests show every screen for longer. */
 const clockErrorMs = 25;
 
-/** Tells whether a picture is more like what the phone showed at that time than like anything else that it showed. */
+/** Returns whether a picture resembles the phone's screen at that time at least as much as any other screen. */
 type Judge = (picture: Buffer, epochMs: number) => Promise<boolean>;
 
-/** Notes what the phone shows whenever its tree is read or its picture taken. */
+/** Records the phone's screen whenever its tree is read or its picture is taken. */
 export function watchScreens(phone: SimulatedPhone): Judge {
   const shown: Shown[] = [];
   phone.faults.beforeReading = () => {
@@ -22,7 +22,7 @@ export function watchScreens(phone: SimulatedPhone): Judge {
     if (last?.screen === screen) return;
     const entry: Shown = { at: Date.now(), screen, picture: undefined };
     shown.push(entry);
-    // The screenshot counts as a reading of the screen.
+    // The screenshot itself counts as a reading of the screen.
     entry.picture = phone.screenshot('png').then(shrink);
   };
   return async (picture, epochMs) => {
@@ -40,7 +40,7 @@ export function watchScreens(phone: SimulatedPhone): Judge {
   };
 }
 
-/** The mean difference of two pictures, in levels of 255. */
+/** Returns the mean difference of two pictures, in levels from 0 to 255. */
 export async function difference(one: Buffer, other: Buffer): Promise<number> {
   return differenceOf(await shrink(one), await shrink(other));
 }

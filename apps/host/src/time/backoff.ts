@@ -1,11 +1,17 @@
 export interface Backoff {
-  /** The wait before the next attempt: doubles from `firstMs` to `lastMs`, less up to a quarter of jitter. */
+  /**
+   * Returns the wait before the next attempt, in milliseconds. It doubles from `firstMs` to `lastMs`, less up to a
+   * quarter of jitter.
+   */
   nextMs(): number;
-  /** Call after a success. */
+  /** Resets the wait to `firstMs`. Call it after a success. */
   reset(): void;
 }
 
-/** Jitter keeps a hundred phones that lost one access point from coming back in the same millisecond. */
+/**
+ * Creates an exponential backoff with jitter, which keeps a hundred phones that lost one access point from reconnecting
+ * in the same millisecond.
+ */
 export function createBackoff({ firstMs = 200, lastMs = 10_000 } = {}): Backoff {
   let failures = 0;
   return {

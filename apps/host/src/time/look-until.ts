@@ -2,14 +2,14 @@ import { pause } from './time-limit.ts';
 
 interface Looks<Seen> {
   readonly fits: (seen: Seen) => boolean;
-  /** End of the looks, on the clock of `performance.now()`. At least one look is had. */
+  /** End of the attempts, on the clock of `performance.now()`. At least one attempt is made. */
   readonly until: number;
-  /** Pause between two looks, in milliseconds. */
+  /** Pause between two attempts, in milliseconds. */
   readonly pauseMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The first look that fits, else the last one before the time is over. */
+/** Returns the first result that fits, else the last one before the time is over. */
 export async function lookUntil<Seen>(
   look: () => Promise<Seen>,
   { fits, until, pauseMs, signal }: Looks<Seen>,

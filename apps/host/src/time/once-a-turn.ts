@@ -1,4 +1,4 @@
-/** Returns a function that has `work` done at the end of this turn of the event loop: once, however often it is called. */
+/** Returns a function that runs `work` once at the end of this turn of the event loop, however often it is called. */
 export function onceATurn(work: () => void): () => void {
   let isScheduled = false;
   return () => {

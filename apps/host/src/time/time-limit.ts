@@ -1,14 +1,14 @@
 export interface TimeLimit {
   timeoutMs: number;
-  /** Any of them ends the work early, with its reason. */
+  /** Signals that end the work early, with their reason. */
   signals?: readonly (AbortSignal | undefined)[];
-  /** The error that callers see when the time is over. */
+  /** Returns the error that callers get on a timeout. */
   onTimeout: () => Error;
 }
 
 /**
- * Runs `work` under a limit. Rejects at the limit even when `work` itself doesn't listen to its signal,
- * because a hung phone answers nothing; what `work` does afterwards is ignored.
+ * Runs `work` with a timeout. Rejects at the timeout even when `work` ignores its signal, because a hung phone answers
+ * nothing; a later result of `work` is ignored.
  */
 export async function withTimeLimit<T>(
   { timeoutMs, signals = [], onTimeout }: TimeLimit,
@@ -44,7 +44,10 @@ export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T
   }
 }
 
-/** Aborts `controller` when `signal` aborts. Returns how to stop following, so that long-lived signals keep no listeners. */
+/**
+ * Aborts `controller` when `signal` aborts. Returns a function that stops following, so that long-lived signals keep no
+ * listeners.
+ */
 export function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
   if (signal?.aborted === true) controller.abort(signal.reason);
   return whenAborted(signal, (reason) => controller.abort(reason));
@@ -57,7 +60,7 @@ function whenAborted(signal: AbortSignal | undefined, then: (reason: unknown) =>
   return () => signal.removeEventListener('abort', onAbort);
 }
 
-/** Waits; an abort ends the wait early, without an error. */
+/** Waits. An abort ends the wait early, without an error. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();

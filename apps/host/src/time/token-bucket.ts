@@ -8,7 +8,7 @@ export class TokenBucket {
   #tokens: number;
   #filledAt: number;
 
-  /** `now`: milliseconds that never go backwards. */
+  /** `now` returns milliseconds that never go backwards. */
   constructor(perSecond: number, burst: number, now = (): number => performance.now()) {
     this.#perSecond = perSecond;
     this.#burst = burst;
@@ -17,14 +17,14 @@ export class TokenBucket {
     this.#filledAt = now();
   }
 
-  /** Takes `count` units, also more than are left, and returns how long the caller must wait, in milliseconds. */
+  /** Takes `count` units, even more than are left. Returns how long the caller must wait, in milliseconds. */
   take(count: number): number {
     this.#fill();
     this.#tokens -= count;
     return this.waitMs(0);
   }
 
-  /** Wait until `count` units are there, in milliseconds; 0 when they are. */
+  /** Returns the wait until `count` units are available, in milliseconds; 0 when they are. */
   waitMs(count: number): number {
     this.#fill();
     return Math.max(0, ((count - this.#tokens) / this.#perSecond) * secondMs);

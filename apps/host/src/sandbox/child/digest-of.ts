@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { DigestOrder } from '@phalanx/automation';
 
-/** Node's names of the hashes that the isolate may ask for. */
+/** Node's names of the hashes that the isolate may request. */
 const names = new Map([
   ['SHA-1', 'sha1'],
   ['SHA-256', 'sha256'],
@@ -9,7 +9,9 @@ const names = new Map([
   ['SHA-512', 'sha512'],
 ]);
 
-/** The digest or HMAC of a string of bytes, as another one; undefined for an order that the prelude does not write. */
+/**
+ * Returns the digest or HMAC of a byte string, as a byte string. Undefined for an order that the prelude never sends.
+ */
 export function digestOf({ hash, keyBytes }: DigestOrder, body = ''): string | undefined {
   const name = names.get(hash);
   if (name === undefined) return undefined;

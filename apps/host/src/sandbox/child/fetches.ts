@@ -4,12 +4,12 @@ import type { FetchOrder } from '@phalanx/automation';
 import { encodeFetchFrame, readFetchFrames, type FetchReply } from '../fetch/fetch-frames.ts';
 
 const maxFetches = 64;
-/** A piece of a body is as large as what a socket or a decoder gives at once. */
+/** Maximum size of one piece of a body, in bytes: a piece is what a socket or a decoder returns at once. */
 const maxReplyBytes = 16 * 1024 * 1024;
-/** The host gives every child a socket whose other end the broker has. */
+/** File descriptor of the socket to the broker, which the host gives every child. */
 const brokerDescriptor = 3;
 
-/** Brings the answer into the isolate: a JSON text, and the body as a string of bytes. */
+/** Passes the answer to the isolate: a JSON text, and the body as a byte string. */
 type Settle = (id: number, json: string, body: string) => Promise<void>;
 
 const brokerGone = JSON.stringify({
@@ -18,8 +18,9 @@ const brokerGone = JSON.stringify({
 });
 
 /**
- * The HTTP requests of one run. The broker makes them, because this process has no network; the bodies of answers are
- * held here, so a large one costs this run alone. Each counts against the limit until its answer is in the isolate.
+ * HTTP requests of one run. The broker makes them, because this process has no network. Response bodies are buffered
+ * here, so that a large one only costs this run. Each request counts against the limit until its answer is in the
+ * isolate.
  */
 export function createFetches(settle: Settle) {
   const running = new Map<number, Buffer[]>();
@@ -27,12 +28,12 @@ export function createFetches(settle: Settle) {
 
   const answer = async (id: number, json: string): Promise<void> => {
     const body = running.get(id);
-    // An aborted request was answered by the abort.
+    // An aborted request was already answered by the abort.
     if (body !== undefined) await settle(id, json, Buffer.concat(body).toString('latin1'));
     running.delete(id);
   };
   const fail = (id: number, json: string): void => {
-    // Drops the part of the body that has come.
+    // Drops the received part of the body.
     if (running.has(id)) running.set(id, []);
     void answer(id, json);
   };

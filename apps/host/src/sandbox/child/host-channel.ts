@@ -4,17 +4,23 @@ import type { SandboxCommand, SandboxReport } from '@phalanx/protocol';
 
 import { createFrameReader, encodeFrame } from '../process/frames.ts';
 
-/** The host is trusted; the limit only catches a broken stream. Screenshots come this way. */
+/**
+ * Maximum size of a command in bytes. The host is trusted, so the limit only detects a broken stream; screenshots are
+ * the largest commands.
+ */
 const maxCommandBytes = 256 * 1024 * 1024;
 
 export interface HostChannel {
   /** Never blocks, unlike `process.stdout`, which writes to pipes synchronously. */
   send(report: SandboxReport): void;
-  /** Settles when the host has taken enough of what was sent. */
+  /** Resolves when the host has read enough of the sent data. */
   drained(): Promise<void>;
 }
 
-/** Stdin closes when the host dies in any way; then the child ends too, whatever user code does. */
+/**
+ * Opens the channel to the host. Stdin closes when the host dies in any way; then the child exits too, whatever user
+ * code does.
+ */
 export function openHostChannel(onCommand: (command: SandboxCommand) => void): HostChannel {
   const input = new Socket({ fd: 0, readable: true, writable: false });
   const output = new Socket({ fd: 1, readable: false, writable: true });
@@ -33,7 +39,7 @@ export function openHostChannel(onCommand: (command: SandboxCommand) => void): H
   };
 }
 
-/** `process.exit` would wait for the isolate's thread. */
+/** Kills the process, because `process.exit` would wait for the isolate's thread. */
 function endProcess(): void {
   process.kill(process.pid, 'SIGKILL');
 }

@@ -2,26 +2,26 @@ import { preludeScriptName, userScriptName, type LookAt, type PortAnswer } from 
 import type { SandboxStart } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
-/** The context of the user's code: the engine has made its default context before. */
+/** ID of the user code's context. The engine creates its default context first. */
 const contextId = 2;
 const group = 'look';
-/** The global that holds the ends of a look until the child has found them, before there is any user code. */
+/** Global that holds the functions of a look until the child has found them, before any user code runs. */
 const lookEndsName = '__phalanxLook';
 
-/** The two functions that the isolate gets. They never throw: a thrown error would carry paths of this machine. */
+/** Functions that the isolate gets. They never throw, because an error would contain paths of this machine. */
 interface IsolatePort {
   ask(name: string, json: string, body: string | undefined): PortAnswer;
   block(name: string, ...texts: string[]): Promise<void>;
 }
 
 export interface IsolateEntry {
-  /** Runs in the isolate's own thread. Rejects with the first unhandled rejection of what ran. */
+  /** Runs in the isolate's own thread. Rejects with the first unhandled rejection of the code that ran. */
   enter(entry: 'timer' | 'result' | 'fetched', id: number, json?: string, body?: string): Promise<void>;
   /** Compiles the user's script without running it. Rejects with the SyntaxError. */
   load(code: string): Promise<void>;
   /** Runs the loaded script to its first await. */
   begin(argumentsJson: string): Promise<void>;
-  /** One step of a look into the value that the isolate shows. */
+  /** Executes one step of a look into the value that the isolate prints. */
   look(at: LookAt): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export async function createIsolateEntry(
   return {
     enter: (name, id, json = '', body = '') => call(enterIsolate, [name, id, json, body]),
     async load(code) {
-      // The head stands on the user's first line, and the column offset takes it away again in positions.
+      // The wrapper's head is on the user's first line; the column offset removes it from positions.
       const compiled = await isolate.compileScript(`${wrapperHead}${code}\n})`, {
         filename: userScriptName,
         columnOffset: -wrapperHead.length,
@@ -79,11 +79,11 @@ export async function createIsolateEntry(
 }
 
 async function call(entry: ivm.Reference, args: unknown[]): Promise<void> {
-  // oxlint-disable-next-line no-useless-call -- a method of isolated-vm, not that of functions
+  // oxlint-disable-next-line no-useless-call -- a method of isolated-vm, not of functions
   await entry.apply(undefined, args);
 }
 
-/** A value of the isolate, as the protocol of V8's inspector names it: primitives by value, the rest by ID. */
+/** Value of the isolate in the protocol of V8's inspector: primitives by value, all others by ID. */
 interface RemoteValue {
   type: string;
   objectId?: string;
@@ -91,7 +91,7 @@ interface RemoteValue {
   unserializableValue?: string;
 }
 
-/** Parts of the answers of the `Runtime` domain that are read here. */
+/** Parts of the `Runtime` domain's answers that are used here. */
 interface Answer {
   result?: RemoteValue;
   properties?: Properties;
@@ -99,15 +99,15 @@ interface Answer {
 }
 
 interface Debugger {
-  /** Settles when the isolate has got round to it. */
+  /** Resolves with the answer once the isolate has processed the request. */
   send(method: string, params: object): Promise<Answer>;
 }
 
 type Properties = { name: string; symbol?: RemoteValue }[];
 
 /**
- * Looks into values of the isolate as a debugger does, for its console. The isolate must go on for the debugger to
- * answer, so a look is a number of steps, after each of which the isolate runs for a moment.
+ * Inspects values of the isolate as a debugger does, for its console. The debugger can only answer while the isolate
+ * runs, so a look consists of steps, and the isolate runs briefly after each of them.
  */
 class EngineView {
   readonly #debugger: Debugger;
@@ -132,13 +132,13 @@ class EngineView {
     return new EngineView(debugger_, { show: await find('show'), take: await find('take') });
   }
 
-  /** One step. */
+  /** Executes one step of a look. */
   async step(at: LookAt): Promise<void> {
     if (!this.#looking) {
       this.#looking = true;
       void this.#look(at).finally(() => (this.#looking = false));
     }
-    // Lets answers that the isolate has given by now arrive first.
+    // Lets the isolate's pending answers arrive first.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -149,7 +149,7 @@ class EngineView {
     void this.#debugger.send('Runtime.releaseObjectGroup', { objectGroup: group });
   }
 
-  /** Calls with nothing in between that user code could have patched. */
+  /** Calls the function directly, without anything in between that user code could have patched. */
   async #call(objectId: string, parts: RemoteValue[]): Promise<RemoteValue | undefined> {
     const names = parts.map((_, index) => `p${index}`).join();
     const { result } = await this.#debugger.send('Runtime.callFunctionOn', {
@@ -201,9 +201,9 @@ function createDebugger(session: ivm.InspectorSession): Debugger {
   };
 }
 
-/** `Runtime.getProperties` has a list where the others have a value. */
+/** Parses an answer. `Runtime.getProperties` has a list where the other methods have a value. */
 function answerIn(text: string): Answer {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- V8 wrote it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by V8
   const { result = {} } = JSON.parse(text) as {
     result?: Pick<Answer, 'internalProperties'> & { result?: RemoteValue | Properties };
   };

@@ -7,7 +7,9 @@ import { Run } from './run.ts';
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 
-/** The program of a child: makes the isolate ready, takes one job, and is killed by the host when it has ended. */
+/**
+ * Runs the program of a child: prepares the isolate and takes one job. The host kills the child when the job has ended.
+ */
 export async function main(boot: SandboxStart, loadModule: NodeJS.Require): Promise<void> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the path is that of isolated-vm's package
   const lib = loadModule(boot.isolatedVmPath) as typeof ivm;
@@ -24,7 +26,7 @@ export async function main(boot: SandboxStart, loadModule: NodeJS.Require): Prom
     block: async (name, ...texts) => run?.block(name, texts).catch(() => {}),
   });
 
-  /** The job may come before the isolate is ready. */
+  /** Loads the job, which may arrive before the isolate is ready. */
   async function load(job: Job): Promise<void> {
     const isolate = await isolateReady;
     run = new Run(job, { channel, isolate, memoryMb: boot.memoryMb });
@@ -40,7 +42,7 @@ export async function main(boot: SandboxStart, loadModule: NodeJS.Require): Prom
   channel.send({ type: 'ready' });
 }
 
-/** The isolate must not see an error of this process: its stack names files of this machine. */
+/** Replaces errors of this process, because their stacks name files of this machine and must not reach the isolate. */
 function answered<T>(ask: () => T): T | string {
   try {
     return ask();

@@ -15,13 +15,13 @@ import { createSourcePositions } from './source-positions.ts';
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 
-/** Maximum length of the error that ends the run; its log entry may be longer. */
+/** Maximum length of the error that ends the run. Its log entry may be longer. */
 const maxMessageLength = 4000;
 const maxStackLength = 16_000;
 const boundary = '\n    at (<isolated-vm boundary>)';
 const notAnError = 'An object was thrown from supplied code within isolated-vm';
 
-/** Log of a run: its console and its last error, in the lines of the user's files. */
+/** Creates the log of a run: its console and its last error, with positions in the user's files. */
 export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostChannel; memoryMb: number }) {
   const positions = createSourcePositions(job.sourceMap);
   const stream = createLogStream(channel, job.logRate);
@@ -38,7 +38,7 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
     });
   };
   return {
-    /** Settles when the isolate may go on. */
+    /** Resolves when the isolate may continue. */
     write: (...[level, message, at]: PortHolds['log']): Promise<void> =>
       stream.write({
         timestamp: Date.now(),
@@ -48,7 +48,9 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
       }),
     placeAt: (at: Parameters<typeof positions.placeAt>[0]) => positions.placeAt(at),
     uncaught: uncaughtError,
-    /** Explains a rejected entry into the isolate: an unhandled rejection of user code, or the memory limit. */
+    /**
+     * Converts the rejection of an entry into the isolate: an unhandled rejection of user code, or the memory limit.
+     */
     failedEntry(error: unknown): FailedEnd {
       const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       if (message.startsWith('Error: Isolate ')) return outOfMemory(memoryMb);
@@ -63,14 +65,14 @@ function stackIn(text: string): string | null {
   return text.includes('\n    at ') ? shortened(text.replace(/^Uncaught /, ''), maxStackLength) : null;
 }
 
-/** The isolate does not hand such a value over. */
+/** Stands in for a rejected object, which the isolate does not transfer. */
 const rejectedWithObject = {
   message: 'A promise was rejected with an object that is not an Error, and nothing handled it.',
   text: 'Uncaught (in a promise) an object that is not an Error. Reject with an Error to see where.',
   at: '',
 };
 
-/** Sends log entries in order. The promise of `write` is the back-pressure: the isolate stands still until it settles. */
+/** Sends log entries in order. The promise of `write` is the backpressure: the isolate is blocked until it settles. */
 function createLogStream(channel: HostChannel, rate: SandboxLogRate) {
   const lines = new TokenBucket(rate.linesPerSecond, rate.burstLines);
   const bytes = new TokenBucket(rate.bytesPerSecond, rate.burstBytes);

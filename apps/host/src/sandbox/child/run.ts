@@ -18,16 +18,18 @@ import type { IsolateEntry } from './isolate-entry.ts';
 import { createRunLog } from './run-log.ts';
 import type { SourcePositions } from './source-positions.ts';
 
-/** Maximum of one request, as in the Web Crypto API. */
+/** Maximum size of one request in bytes, as in the Web Crypto API. */
 const maxRandomBytes = 65_536;
 
-/** Interval of looks at the used processor time, in milliseconds. */
+/** Interval of checking the used CPU time, in milliseconds. */
 const intervalMs = 100;
 
-/** The host allows the same number; the phone does one thing at a time anyway. */
+/**
+ * Maximum number of concurrent calls. The host has the same limit, and the phone executes calls one at a time anyway.
+ */
 const maxCalls = 64;
 
-/** More would only be a leak; the isolate gets a RangeError. */
+/** Maximum number of timers: more of them indicate a leak. Beyond it, the isolate gets a RangeError. */
 const maxTimers = 10_000;
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
@@ -37,20 +39,20 @@ type Orders = {
 };
 type Holds = { [Name in keyof PortHolds]: (...texts: PortHolds[Name]) => Promise<void> };
 
-/** Keeps what goes on to the host far below the limit of its frames. Bodies of requests are not counted. */
+/** Maximum length of an order, far below the host's limit for frames. Bodies of requests are not counted. */
 const maxOrderLength = 500_000;
 
-/** A promise that holds the isolate for ever: what it wanted to do next never happens. */
+/** Promise that blocks the isolate forever, so that its next action never happens. */
 const never = new Promise<void>(() => {});
 
-/** Surroundings of a run in the child. */
+/** Environment of a run in the child. */
 interface RunPlace {
   channel: HostChannel;
   isolate: IsolateEntry;
   memoryMb: number;
 }
 
-/** The one run of this process, from its job to its end. */
+/** Single run of this process, from its job to its end. */
 export class Run {
   readonly #job: Job;
   readonly #place: RunPlace;
@@ -72,9 +74,9 @@ export class Run {
   #beganAt = 0;
   #ended = false;
   #mainSettled = false;
-  /** JSON text of the run's result that the host does not have yet. */
+  /** Result of the run as JSON text that was not sent to the host yet. */
   #result: string | undefined;
-  /** Entries into the isolate that wait or run. */
+  /** Number of entries into the isolate that wait or run. */
   #inside = 0;
 
   constructor(job: Job, place: RunPlace) {
@@ -89,7 +91,7 @@ export class Run {
     this.#orders = this.#createOrders();
   }
 
-  /** Runs the user's first line. */
+  /** Starts the user's code. */
   begin(): void {
     const { cpuMs, argumentsJson } = this.#job;
     this.#beganAt = performance.now();
@@ -97,7 +99,7 @@ export class Run {
     void this.#follow(this.#place.isolate.begin(argumentsJson));
   }
 
-  /** The last message of the run; whatever the isolate says after it is not passed on. */
+  /** Sends the last message of the run. Later messages of the isolate are not forwarded. */
   end(how: End): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -106,7 +108,7 @@ export class Run {
     this.#place.channel.send({ type: 'ended', error: null, ...how });
   }
 
-  /** An entry into the isolate was rejected. */
+  /** Handles the rejection of an entry into the isolate. */
   fail(error: unknown): void {
     if (!this.#ended) this.end(this.#log.failedEntry(error));
   }
@@ -115,16 +117,16 @@ export class Run {
     this.#calls.finish(id, result);
   }
 
-  /** Answers a request of the isolate; a text says that it is refused. */
+  /** Answers a request of the isolate. A string is the reason for a refusal. */
   ask(name: string, json: string, body: string | undefined): PortAnswer {
     if (this.#ended || !Object.hasOwn(this.#orders, name)) return 'The run has ended.';
     if (json.length > maxOrderLength) return `Too large: at most ${maxOrderLength} characters of JSON.`;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own run
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from the prelude; user code harms only its run
     const order = this.#orders[name as keyof Orders] as (order: unknown, body?: string) => PortAnswer;
     return order(JSON.parse(json), body);
   }
 
-  /** The isolate stands still until the promise settles. */
+  /** Blocks the isolate until the promise settles. */
   block(name: string, texts: string[]): Promise<void> {
     if (this.#ended || !Object.hasOwn(this.#holds, name)) return never;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
@@ -151,7 +153,7 @@ export class Run {
     };
   }
 
-  /** Code that sets its result again and again sends the host one a turn. */
+  /** Stores the result. Code that sets it repeatedly sends the host one result per turn of the event loop. */
   #keepResult(json: string): PortAnswer {
     if (Buffer.byteLength(json) > maxRunResultBytes)
       return `The result is larger than ${maxRunResultBytes / 1024} KiB of JSON: keep its rest in a file or a log.`;
@@ -165,7 +167,7 @@ export class Run {
     this.#result = undefined;
   }
 
-  // oxlint-disable-next-line max-params -- as the entry that it calls
+  // oxlint-disable-next-line max-params -- same parameters as the called entry
   async #enter(...entry: Parameters<IsolateEntry['enter']>): Promise<void> {
     if (!this.#ended) await this.#follow(this.#place.isolate.enter(...entry));
   }
@@ -174,7 +176,7 @@ export class Run {
     this.#inside += 1;
     await entry.catch((error: unknown) => this.fail(error));
     this.#inside -= 1;
-    // After the callbacks of this promise, which take what has arrived off the pending ones.
+    // Runs after the callbacks of this promise, which remove arrived results from the pending ones.
     setImmediate(() => this.#endIfIdle());
   }
 
@@ -184,7 +186,7 @@ export class Run {
   }
 }
 
-/** The `agent` calls of one run. Each counts against the limit until its result is in the isolate. */
+/** Tracks the `agent` calls of one run. Each counts against the limit until its result is in the isolate. */
 function createCalls(channel: HostChannel, settle: (id: number, result: SandboxCallResult) => Promise<void>) {
   const waiting = new Set<number>();
   let settling = 0;
@@ -198,7 +200,7 @@ function createCalls(channel: HostChannel, settle: (id: number, result: SandboxC
       channel.send({ type: 'call', id, name, params });
       return undefined;
     },
-    /** Cancels a call, which waits on: the host answers what it gave up, too. */
+    /** Cancels a call. It stays pending, because the host also answers canceled calls. */
     cancel(id: number): void {
       if (waiting.has(id)) channel.send({ type: 'cancel', id });
     },
@@ -210,7 +212,7 @@ function createCalls(channel: HostChannel, settle: (id: number, result: SandboxC
   };
 }
 
-/** Calls `onLimit` once when this process, with the isolate's thread, has used `cpuMs` from now on. */
+/** Calls `onLimit` when this process, including the isolate's thread, has used `cpuMs` of CPU time from now on. */
 function watchCpu(cpuMs: number, onLimit: () => void): () => void {
   const start = process.cpuUsage();
   const timer = setInterval(() => {
@@ -224,12 +226,12 @@ function randomByteString(sizeBytes: number): string {
   return randomBytes(Math.min(sizeBytes, maxRandomBytes)).toString('latin1');
 }
 
-/** Tells the host of steps, as many as the rate allows. */
+/** Reports steps to the host, as far as the rate limit allows. */
 function createStepTeller(channel: HostChannel, placeAt: SourcePositions['placeAt']) {
   const steps = new TokenBucket(stepRate.perSecond, stepRate.burst);
   let skipped = 0;
   return {
-    /** A text refuses it: its end is not to be told either. */
+    /** Reports the begin of a step. A string refuses it; then its end must not be reported either. */
     began(step: StepBegin, at: string): string | undefined {
       if (steps.waitMs(0) > 0) {
         skipped += 1;
@@ -244,7 +246,10 @@ function createStepTeller(channel: HostChannel, placeAt: SourcePositions['placeA
   };
 }
 
-/** The timers of one run. `fire` brings a due one into the isolate; it counts against the limit until it is there. */
+/**
+ * Tracks the timers of one run. `fire` passes a due timer to the isolate; it counts against the limit until it has
+ * arrived there.
+ */
 function createTimers(fire: (id: number) => Promise<void>) {
   const timers = new Map<number, { handle: NodeJS.Timeout; keepsAlive: boolean }>();
   let pending = 0;

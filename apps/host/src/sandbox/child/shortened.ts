@@ -1,4 +1,7 @@
-/** Shortens to `maxLength` UTF-16 units: no half character at the end, and U+FFFD for other halves, as in Node. */
+/**
+ * Truncates a text to `maxLength` UTF-16 units. Never splits a character at the end, and replaces lone surrogates with
+ * U+FFFD, as Node does.
+ */
 export function shortened(text: string, maxLength: number): string {
   const fits = text.length <= maxLength;
   const end = !fits && isHighSurrogate(text.charCodeAt(maxLength - 1)) ? maxLength - 1 : maxLength;

@@ -2,25 +2,25 @@ import { preludeScriptName, userScriptName } from '@phalanx/automation';
 import { maxSourcePathLength, type SandboxLogEntry } from '@phalanx/protocol';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 
-/** Turns positions of the bundled script into those of the user's files. */
+/** Maps positions of the bundled script to the user's files. */
 export interface SourcePositions {
-  /** Place in the user's files of a `line:column` of the script. */
+  /** Returns the place in the user's files of a `line:column` in the script. */
   placeAt(position: string): SourcePlace;
-  /** Place of the first position that a text names. */
+  /** Returns the place of the first position in a text. */
   firstPlaceIn(text: string): SourcePlace;
-  /** The text with the script's positions replaced, and without frames that are not the user's. */
+  /** Replaces the script's positions in a text, and removes frames outside the user's code. */
   mapText(text: string): string;
 }
 
-/** Place as log entries name it: line 0 and no path when there is none. */
+/** Place as in log entries; line 0 without a path when unknown. */
 export type SourcePlace = Pick<SandboxLogEntry, 'path' | 'lineNumber'>;
 
 const noPlace: SourcePlace = { path: null, lineNumber: 0 };
 
-/** The name of a script without a source map. */
+/** File name of a script without a source map. */
 const scriptFile = 'main.js';
 const scriptPosition = new RegExp(`${userScriptName}:(\\d+):(\\d+)`, 'g');
-/** Frames of the prelude, and of the promises in between. */
+/** Stack frames of the prelude, and of the promises in between. */
 const foreignFrame = new RegExp(`\\n +at .*(?:${preludeScriptName}|\\(<anonymous>\\)$).*`, 'gm');
 
 export function createSourcePositions(sourceMap: string | null): SourcePositions {
@@ -50,7 +50,7 @@ export function createSourcePositions(sourceMap: string | null): SourcePositions
   };
 }
 
-/** A map that can't be read costs the mapping, not the run. */
+/** Parses the source map. An unreadable map only disables the mapping, so the run continues. */
 function parse(sourceMap: string | null): TraceMap | undefined {
   try {
     return sourceMap === null ? undefined : new TraceMap(sourceMap);

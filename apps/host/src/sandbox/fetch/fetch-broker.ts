@@ -8,27 +8,27 @@ import { encodeFrame } from '../process/frames.ts';
 import type { BrokerBoot } from './broker/main.ts';
 
 interface FetchBrokerOptions {
-  /** Source of its program, CommonJS. */
+  /** Source code of the broker's program, CommonJS. */
   program: string;
   /** Whether `fetch` in user code may reach private addresses. */
   allowPrivateAddresses: boolean;
   confinement: Confinement;
-  /** Called when it has ended by itself: its runs can't fetch any more. */
+  /** Called when the broker has ended by itself: its runs can't fetch any more. */
   onGone: () => void;
   log: Logger | undefined;
 }
 
-/** Files by which names are looked up. */
+/** Files that name resolution reads. */
 const resolverFiles = ['hosts', 'resolv.conf', 'nsswitch.conf', 'gai.conf', 'host.conf', 'services'];
 
 /**
- * The one process of a host that makes the HTTP requests of user code: the sandbox processes have no network. It runs
- * no user code. When it ends, the requests under way fail, and a new one serves the processes that start later.
+ * Single process of a host that makes the HTTP requests of user code: the sandbox processes have no network. It runs no
+ * user code. When it ends, the requests in flight fail, and a new broker serves the processes that start later.
  */
 export class FetchBroker {
   readonly #options: FetchBrokerOptions;
   #process: ChildProcess | undefined;
-  /** Callbacks for when the broker has a socket, in the order in which the sockets were sent. */
+  /** Callbacks for the broker's acknowledgements of sockets, in the order in which the sockets were sent. */
   readonly #handingOver: (() => void)[] = [];
   #isClosed = false;
 
@@ -37,8 +37,8 @@ export class FetchBroker {
   }
 
   /**
-   * Serves the run at the other end of the socket, which is the broker's own from here on. Resolves when the broker has
-   * it, or has ended: what came through it before is lost, because Node reads from a socket until then.
+   * Serves the run at the other end of the socket. The socket then belongs to the broker. Resolves when the broker has
+   * received it, or has ended. Data sent before that is lost, because Node reads from a socket until then.
    */
   serve(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy());
@@ -84,7 +84,7 @@ export class FetchBroker {
     child.on('error', (error) => this.#ended(child, { err: error }));
     child.on('exit', (exitCode, signal) => {
       this.#ended(child, { exitCode, signal, printed });
-      // Reports only a broker that has served: one that can't be started would be started again and again.
+      // Reports only a broker that has served. Otherwise a broker that can't start would be restarted again and again.
       if (hasServed && !this.#isClosed) this.#options.onGone();
     });
     const boot: BrokerBoot & { program: string } = { program, allowPrivateAddresses };
@@ -109,7 +109,7 @@ function policy(): Policy {
   );
   return {
     ...node,
-    // The C library loads what looks names up only then.
+    // The C library loads its resolver libraries only on the first lookup.
     readable: [...node.readable, ...libraryFolders, ...resolverFiles.map((name) => `/etc/${name}`)],
     sockets: true,
     keptDescriptors: [3],

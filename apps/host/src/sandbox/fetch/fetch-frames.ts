@@ -1,13 +1,13 @@
 /**
- * Frames between a sandbox process and the broker over their socket: a head (JSON) and bytes, each behind its length (4
- * bytes, big-endian).
+ * Frames between a sandbox process and the broker over their socket: a head (JSON) and bytes, each preceded by its
+ * length (4 bytes, big-endian).
  */
 import type { FetchOrder } from '@phalanx/automation';
 
 /** Request of the sandbox process. The bytes of `fetch` are the request's body. */
 export type FetchRequest = { type: 'fetch'; order: FetchOrder } | { type: 'abort'; id: number };
 
-/** Reply of the broker: the response's body in pieces, then its head, or why there is none. */
+/** Reply of the broker: the response body in pieces, then its head or the reason for the failure. */
 export type FetchReply =
   | { type: 'body'; id: number }
   | { type: 'answered' | 'failed'; id: number; json: string };
@@ -31,7 +31,7 @@ export function encodeFetchFrame(
   return Buffer.concat([lengths, head, bytes]);
 }
 
-/** Gives the frames of a stream as they are complete. Throws at a frame that is larger than one may be. */
+/** Yields the complete frames of a stream. Throws when a frame exceeds the maximum size. */
 export async function* readFetchFrames(
   stream: AsyncIterable<Buffer>,
   maxBytes: number,

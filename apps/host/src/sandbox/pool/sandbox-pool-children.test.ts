@@ -12,7 +12,7 @@ import { createSandboxPool, maxStarting, WarmChildren } from './sandbox-pool.ts'
 
 const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
 
-/** Processes whose parent is `pid`, but not zombies. */
+/** Returns the child processes of `pid`, except zombies. */
 async function childrenOf(pid: number): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const stats = await Promise.all(pids.map((one) => readFile(`/proc/${one}/stat`, 'utf8').catch(() => '')));
@@ -30,7 +30,7 @@ async function childrenWith(pid: number, word: string): Promise<number[]> {
   return children.filter((_, index) => commands[index]?.includes(word));
 }
 
-/** Started by the starter of the process, or by itself. */
+/** Returns the sandbox processes of `pid`, which it or its starter has started. */
 async function sandboxesOf(pid: number): Promise<number[]> {
   const parents = [pid, ...(await childrenWith(pid, '--starter'))];
   return (await Promise.all(parents.map((one) => childrenWith(one, '--permission')))).flat();

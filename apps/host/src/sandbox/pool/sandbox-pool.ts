@@ -11,15 +11,18 @@ import type { SandboxHooks, SandboxJob, SandboxRun } from '../sandbox-job.ts';
 import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/confined-child.ts';
 
 interface SandboxPoolOptions {
-  /** Idle children kept ready. */
+  /** Number of idle children to keep ready. */
   size: number;
-  /** Memory limit that idle children are made for, in MB; a job with another limit starts its own. Default 256. */
+  /** Memory limit of the idle children in MB. A job with another limit starts its own child. Default 256. */
   memoryMb?: number;
-  /** Addresses that `fetch` in user code may reach. */
+  /** Policy for the addresses that `fetch` in user code may reach. */
   fetchPolicy: { allowPrivateAddresses: boolean };
-  /** Rate limit of one run, which is held back then. Default: 2,000 lines and 4 MiB a second, burst 20,000 and 16 MiB. */
+  /**
+   * Rate limit of one run's log; a faster run is throttled. Default: 2,000 lines and 4 MiB per second, burst 20,000 and
+   * 16 MiB.
+   */
   logRate?: SandboxLogRate;
-  /** Confinement of the processes of user code. Default: what this machine offers. */
+  /** Confinement of the processes that run user code. Default: the one that this machine offers. */
   confinement?: Confinement;
   log?: Logger;
 }
@@ -37,7 +40,7 @@ const defaultLogRate: SandboxLogRate = {
   burstBytes: 16 * 1024 * 1024,
 };
 
-/** Resolves when the first children are ready. Rejects when children can't be started on this machine. */
+/** Resolves when the first children are ready. Rejects when this machine can't start children. */
 export async function createSandboxPool(options: SandboxPoolOptions): Promise<SandboxPool> {
   const { size, memoryMb = 256, log } = options;
   const [bundles, program, confinement] = await Promise.all([
@@ -79,13 +82,16 @@ function commandOf(job: SandboxJob, options: SandboxPoolOptions): Extract<Sandbo
   };
 }
 
-/** Starting a process takes most of a core for a while, which the run that has just begun needs first. */
+/**
+ * Delay of a refill in milliseconds: starting a process takes most of a core for a while, which a run that has just
+ * begun needs first.
+ */
 const refillAfterMs = 100;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
 /**
- * Maximum number of children that start at a time, in the order in which they were asked for: a start takes a core's
- * time, and if many shared the cores, all of them would be ready only at the end, too late for their runs to begin.
+ * Maximum number of children that start at the same time, in the order of the requests. A start takes a core's time; if
+ * many shared the cores, all would be ready only at the end, too late for their runs to begin.
  */
 export const maxStarting = Math.max(2, availableParallelism());
 
@@ -95,7 +101,7 @@ interface WarmChildrenOptions {
   log: Logger | undefined;
 }
 
-/** Idle children, kept at their number; knows every child that lives, so that all can be ended. */
+/** Pool of idle children with a fixed number. It tracks all living children, so that it can end them. */
 export class WarmChildren {
   readonly #ground: ChildGround;
   readonly #options: WarmChildrenOptions;
@@ -111,15 +117,15 @@ export class WarmChildren {
     this.#options = options;
   }
 
-  /** Starts idle children up to their number. Rejects when one dies before it is ready. */
+  /** Starts the missing idle children. Rejects when a child dies before it is ready. */
   async fill(): Promise<void> {
     const missing = Math.max(0, this.#options.size - this.#idle.size - this.#starting.size);
     await Promise.all(Array.from({ length: missing }, () => this.#addIdle()));
   }
 
   /**
-   * A ready child for this limit. If there is none, the child that started first, else a new one: either takes its job
-   * when it is ready.
+   * Takes a ready child with this limit, else the child that started first, else a new one. A child that is not ready
+   * takes its job later.
    */
   take(memoryMb: number): SandboxChild {
     if (this.#closed) throw new Error('The sandbox pool is closed.');
@@ -131,7 +137,7 @@ export class WarmChildren {
     return child;
   }
 
-  /** Call it when what they were started with is gone. */
+  /** Replaces the idle children. Call it when something that they were started with is gone. */
   replaceIdle(): void {
     for (const child of [...this.#idle, ...this.#starting]) child.kill();
     this.#idle.clear();
@@ -159,7 +165,7 @@ export class WarmChildren {
     return child;
   }
 
-  /** Resolves without an idle child when a run has taken this one, or when what it was started with is gone. */
+  /** Adds an idle child. Resolves without one when a run has taken it, or when `replaceIdle` has killed it. */
   async #addIdle(): Promise<void> {
     const child = this.#spawn(this.#options.memoryMb);
     this.#starting.add(child);
@@ -184,7 +190,10 @@ export class WarmChildren {
     }, afterMs);
   }
 
-  /** Failing starts are repeated ever more slowly, so that a broken machine is not kept busy by them. */
+  /**
+   * Refills the pool. Failed starts are retried with exponential backoff, so that they do not keep a broken machine
+   * busy.
+   */
   #refill(): void {
     if (this.#closed) return;
     this.fill().catch((error: unknown) => {

@@ -7,25 +7,25 @@ import { fileURLToPath } from 'node:url';
 import { preludeScriptName } from '@phalanx/automation';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 
-/** Bundles that every child is given: made once, when the pool is created. */
+/** Bundles for every child, built once when the pool is created. */
 export interface SandboxBundles {
-  /** The child's program, CommonJS. */
+  /** Source code of the child's program, CommonJS. */
   program: string;
   /**
-   * V8's snapshot of an isolate in which the prelude has been evaluated: a child that evaluates it takes 70 ms more. The
+   * V8 snapshot of an isolate that has evaluated the prelude; evaluating it in the child would take 70 ms more. The
    * global `installPrelude` installs the globals.
    */
   snapshot: Uint8Array;
   /** Absolute path of isolated-vm's package folder. */
   isolatedVmPath: string;
-  /** Folders that isolated-vm is loaded from: all that a child may read. */
+  /** Folders from which isolated-vm is loaded. A child may read nothing else. */
   readablePaths: string[];
 }
 
 export const buildSandboxBundles = (): Promise<SandboxBundles> =>
   buildBundles('../child/main.ts', '@phalanx/automation/prelude');
 
-/** Builds the bundles of a process that replays saved screens. */
+/** Builds the bundles for a process that replays saved screens. */
 export const buildReplayBundles = (): Promise<SandboxBundles> =>
   buildBundles('../replay/child/main.ts', '@phalanx/automation/replay-prelude');
 
@@ -37,7 +37,7 @@ async function buildBundles(main: string, prelude: string): Promise<SandboxBundl
   return { program, snapshot, ...isolatedVmPaths() };
 }
 
-/** Snapshots by prelude address. They are made of installed files, so all pools of a process have the same. */
+/** Cached snapshots by prelude address. They are built from installed files, so all pools of a process share them. */
 const snapshots = new Map<string, Promise<Uint8Array>>();
 
 function snapshotOf(address: string): Promise<Uint8Array> {
@@ -47,14 +47,14 @@ function snapshotOf(address: string): Promise<Uint8Array> {
   return known;
 }
 
-/** Plain CommonJS, run by Node as it is. */
+/** Script in plain CommonJS, which Node runs unchanged. */
 const snapshotScript = `
 const [isolatedVmPath, filename] = process.argv.slice(1);
 const code = require('node:fs').readFileSync(0, 'utf8');
 const snapshot = require(isolatedVmPath).Isolate.createSnapshot([{ code, filename }]);
 process.stdout.write(Buffer.from(snapshot.copy()));`;
 
-/** Takes a snapshot in a process of its own, because isolated-vm wants a flag of Node's that no other process has. */
+/** Takes a snapshot in a separate process, because isolated-vm needs a Node flag that no other process has. */
 async function takeSnapshot(prelude: string): Promise<Uint8Array> {
   const code = `(() => {\n'use strict';\n${prelude}\nglobalThis.installPrelude = prelude.install;\n})()`;
   const { isolatedVmPath } = isolatedVmPaths();
@@ -87,7 +87,7 @@ function isolatedVmPaths(): Pick<SandboxBundles, 'isolatedVmPath' | 'readablePat
   };
 }
 
-/** One CommonJS text of a program and all that it imports, so that its process needs no file of ours. */
+/** Bundles a program and all its imports into one CommonJS text, so that its process needs none of our files. */
 export const bundleProgram = (entry: URL): Promise<string> =>
   bundle({ entryPoints: [fileURLToPath(entry)], format: 'cjs', platform: 'node' });
 
@@ -95,7 +95,7 @@ function packageFolder(name: string, from: string): string {
   return dirname(createRequire(join(from, 'package.json')).resolve(`${name}/package.json`));
 }
 
-/** Programs by their entries. They are made of installed files, so all pools of a process have the same. */
+/** Cached programs by entry point. They are built from installed files, so all pools of a process share them. */
 const bundles = new Map<string, Promise<string>>();
 
 function bundle(options: BuildOptions & { entryPoints: string[] }): Promise<string> {
@@ -122,7 +122,7 @@ async function buildBundle(options: BuildOptions): Promise<string> {
   return output.text;
 }
 
-/** The parameters that Node gives its own files. */
+/** Parameters with which Node compiles its own files. */
 const fileParameters = 'exports, require, module, process, internalBinding, primordials';
 const primordialsParameters = 'exports, primordials, privateSymbols, perIsolateSymbols';
 const primordialsFile = 'internal/per_context/primordials';
@@ -134,8 +134,8 @@ const files = [
 ];
 
 /**
- * Gives the prelude Node's own console as the module `node-sources`: the running Node's, so that automations print to
- * the letter what it would print.
+ * Provides Node's own console to the prelude as the module `node-sources`. It comes from the running Node, so that
+ * automations print exactly what Node would print.
  */
 const nodeSources: Plugin = {
   name: 'node-sources',
@@ -145,9 +145,9 @@ const nodeSources: Plugin = {
   },
 };
 
-/** Node has no other way to its own sources. It is the same in all releases of a major version. */
+/** Reads Node's sources by the only available way, which is the same in all releases of a major version. */
 function readSources(): Record<string, string | undefined> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- not in Node's types
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- missing in Node's types
   const node = process as unknown as { binding: (name: 'natives') => Record<string, string | undefined> };
   return node.binding('natives');
 }

@@ -7,7 +7,7 @@ import { spawnSandboxChild } from './confined-child.ts';
 const confinement = await openConfinement();
 const logRate = { linesPerSecond: 2000, burstLines: 2000, bytesPerSecond: 1e6, burstBytes: 1e6 };
 
-/** A child whose program is not ours: what one that was taken over may do. */
+/** Runs a foreign program in a child, to test what a compromised child could do. */
 function runProgram(main: string, durationMs = 120_000) {
   const bundles: SandboxBundles = {
     program: `const { Socket } = require('node:net'); const out = new Socket({ fd: 1 });

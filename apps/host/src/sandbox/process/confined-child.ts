@@ -20,7 +20,7 @@ import { Compile } from 'typebox/compile';
 import type { SandboxBundles } from './bundles.ts';
 import { createFrameReader, encodeFrame } from './frames.ts';
 
-/** Maximum length of a dying child's words (V8's fatal errors) that are kept for the host's own log. */
+/** Maximum length of a dying child's output (V8's fatal errors) that is kept for the host's own log. */
 const maxStderrLength = 4000;
 const megabyte = 1024 * 1024;
 
@@ -29,21 +29,21 @@ export interface ChildExit {
   signal: NodeJS.Signals | null;
   exitCode: number | null;
   stderr: string;
-  /** Set when there never was a process. */
+  /** Set when the process could not be started. */
   startError?: string;
 }
 
-/** A process that runs user code behind all walls, and is spoken to in frames. */
+/** Process that runs user code in full confinement and exchanges frames with the host. */
 export interface ConfinedChild<Command, Report> {
   readonly pid: number | undefined;
   readonly memoryMb: number;
-  /** Settles after the last report was handed over and the process is gone. Never rejects. */
+  /** Resolves when the last report was handed over and the process is gone. Never rejects. */
   readonly exited: Promise<ChildExit>;
   send(command: Command): void;
-  /** Lowers the priority for good: from now on all else goes first. */
+  /** Lowers the priority permanently, below all other processes. */
   giveWay(): void;
   kill(): void;
-  /** All reports go here, in order; no more are read until its promise settles. */
+  /** Receives all reports in order. No more are read until its promise settles. */
   onReports: (batch: Report[]) => Promise<void>;
 }
 
@@ -51,16 +51,16 @@ export interface ConfinedStart<Report> {
   bundles: SandboxBundles;
   confinement: Confinement;
   memoryMb: number;
-  /** Throws for what no child of this kind says. */
+  /** Parses a report. Throws when no child of this kind sends it. */
   parseReport: (value: unknown) => Report;
   env?: Record<string, string>;
-  /** Takes the other end of the socket through which the child fetches; without it, there is none. */
+  /** Takes the other end of the socket through which the child fetches. Without it, the child gets no such socket. */
   serveFetches?: (socket: Socket) => Promise<void>;
-  /** Calls `start` when it may, and holds its turn until the promise of it settles. Default: at once. */
+  /** Calls `start` when it may run, and holds the turn until its promise settles. Default: at once. */
   inTurn?: (start: () => Promise<void>) => unknown;
 }
 
-/** Starts a process that gets what it needs in its first frame. Never throws: `exited` tells of failures. */
+/** Starts a process that gets its program in the first frame. Never throws; `exited` reports failures. */
 export function spawnConfinedChild<Command, Report>(
   start: ConfinedStart<Report>,
 ): ConfinedChild<Command, Report> {
@@ -89,7 +89,7 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
   readonly memoryMb: number;
   readonly exited: Promise<ChildExit>;
   onReports: (batch: Report[]) => Promise<void> = async () => {};
-  /** Rejects when there never is a process, of which `exited` tells. */
+  /** Rejects when the process could not be started, which `exited` reports. */
   readonly #served: Promise<Socket>;
   readonly #starting = Promise.withResolvers<StartedProcess>();
   readonly #spoke = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
     if (!this.#isInTurn) this.#starting.reject(new Error('It was ended before its turn to start came.'));
   }
 
-  /** Resolves when the child has said its first word, which it does when it is ready, or is gone. */
+  /** Starts the process. Resolves with its first report, which a child sends when it is ready, or when it is gone. */
   async #start(start: ConfinedStart<Report>): Promise<void> {
     if (this.#isKilled) return;
     this.#isInTurn = true;
@@ -149,7 +149,7 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
     return started;
   }
 
-  /** Resolves after its last report was handed over. */
+  /** Reads the process's reports. Resolves after the last one was handed over. */
   async #follow(
     { streams: [, stdout, stderr], exited }: StartedProcess,
     { parseReport }: ConfinedStart<Report>,
@@ -179,9 +179,9 @@ function childArguments({ readablePaths }: SandboxBundles, memoryMb: number): st
     '--permission',
     '--allow-addons',
     ...readablePaths.map((path) => `--allow-fs-read=${path}/*`),
-    // The loader of isolated-vm looks for this file to tell musl from glibc.
+    // The loader of isolated-vm checks for this file to distinguish musl from glibc.
     '--allow-fs-read=/etc/alpine-release',
-    // This flag, and not isolated-vm's own option, sets the limit of the isolate's heap.
+    // This flag sets the limit of the isolate's heap, not isolated-vm's own option.
     `--max-old-space-size=${memoryMb}`,
     '--no-node-snapshot',
     withoutOpenSslFile,
@@ -191,10 +191,16 @@ function childArguments({ readablePaths }: SandboxBundles, memoryMb: number): st
   ];
 }
 
-/** V8's heap, the isolate's and their code stay far below; what goes on beyond that ends the process. */
+/**
+ * Maximum data segment in bytes. V8's heap, the isolate's heap and their code stay far below; a process that exceeds it
+ * dies.
+ */
 const maxDataBytes = 2.25 * 1024 * megabyte;
 
-/** OpenSSL gives up when it may not read its settings; nothing here needs any. */
+/**
+ * Node option without OpenSSL settings: OpenSSL aborts when it may not read its settings file, and nothing here needs
+ * it.
+ */
 export const withoutOpenSslFile = '--openssl-config=/dev/null';
 
 function childPolicy({ readablePaths }: SandboxBundles, keptDescriptors: readonly number[]): Policy {
@@ -211,12 +217,12 @@ function childPolicy({ readablePaths }: SandboxBundles, keptDescriptors: readonl
   };
 }
 
-/** Lowers the priority of a child where no launcher does it. */
+/** Lowers the priority of a child that no launcher has lowered. */
 function startLower(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // The child is already gone, or the system does not allow it.
+    // The child has already exited, or the system denies it.
   }
 }
 
@@ -232,8 +238,8 @@ async function readReports(
 }
 
 /**
- * The first code of a process, passed by `--eval`: reads the boot frame from stdin, so that its own program
- * needs no file to be readable, and a V8 snapshot behind it, then starts the program. Plain CommonJS, run by Node as it is.
+ * First code of a process, passed by `--eval`. It reads the boot frame and the V8 snapshot after it from stdin, so that
+ * no file of the program has to be readable, and starts the program. Plain CommonJS, which Node runs unchanged.
  */
 export const bootScript = `'use strict';
 const { readSync } = require('node:fs');
@@ -259,19 +265,19 @@ Promise.try(() => program.exports.main({ ...boot, snapshot }, require)).catch((e
 
 const reports = Compile(SandboxReport);
 
-/** The process of one run. */
+/** Process of one run. */
 export type SandboxChild = ConfinedChild<SandboxCommand, SandboxReport>;
 
 /** Start options that every child shares. */
 export interface ChildGround {
   bundles: SandboxBundles;
   confinement: Confinement;
-  /** Takes the other end of the socket through which a child fetches. The child may fetch when it has resolved. */
+  /** Takes the other end of the socket through which a child fetches. The child may fetch once this has resolved. */
   serveFetches: (socket: Socket) => Promise<void>;
-  /** Same as in `ConfinedStart`. */
+  /** Limits concurrent starts, as in `ConfinedStart`. */
   inTurn?: (start: () => Promise<void>) => unknown;
 }
 
-/** Starts a process that makes an isolate ready and then waits for a job. Never throws: `exited` tells of failures. */
+/** Starts a process that prepares an isolate and then waits for a job. Never throws; `exited` reports failures. */
 export const spawnSandboxChild = (ground: ChildGround, memoryMb: number): SandboxChild =>
   spawnConfinedChild({ ...ground, memoryMb, parseReport: (value) => reports.Parse(value) });

@@ -1,4 +1,4 @@
-/** Frames of a 4-byte big-endian length and that many bytes of JSON: both ends of a child's stdin and stdout. */
+/** Frames of both directions on a child's stdin and stdout: a 4-byte big-endian length, and that many bytes of JSON. */
 const headerBytes = 4;
 
 export function encodeFrame(message: unknown): Buffer {
@@ -9,7 +9,7 @@ export function encodeFrame(message: unknown): Buffer {
   return frame;
 }
 
-/** Collects bytes and gives the frames that are complete. Throws when a frame is longer than `maxBytes`. */
+/** Collects bytes and returns the complete frames. Throws when a frame exceeds `maxBytes`. */
 export function createFrameReader(maxBytes: number): (bytes: Buffer) => unknown[] {
   let chunks: Buffer[] = [];
   let heldBytes = 0;

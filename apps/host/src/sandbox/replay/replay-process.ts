@@ -16,15 +16,15 @@ import { watchMemory } from '../run/memory-watch.ts';
 
 const reports = Compile(ReplayReport);
 
-/** One screen may take five seconds. */
+/** Timeout between two reports in milliseconds; one screen may take five seconds. */
 const maxSilenceMs = 15_000;
 
 export type ReplayMode = Extract<ReplayCommand, { type: 'screens' }>['mode'];
 
-/** Result of the code on one screen. */
+/** Result of the code for one screen. */
 export interface ReplayedScreen {
   verdict: ReplayVerdict;
-  /** Searches that found nothing, if they were wanted. */
+  /** Searches without a match, if requested. */
   missed: readonly MissedSearch[];
 }
 
@@ -41,7 +41,7 @@ interface Batch {
   screens: readonly ReplayScreen[];
 }
 
-/** A process that replays screens with one project's code. */
+/** Process that replays screens with one project's code. */
 export class ReplayProcess {
   readonly #child: ConfinedChild<ReplayCommand, ReplayReport>;
   readonly #stopMemoryWatch: () => void;
@@ -65,12 +65,14 @@ export class ReplayProcess {
     this.#child.send(code);
   }
 
-  /** Screens that it was given. */
+  /** Number of screens sent to the process. */
   get shown(): number {
     return this.#shown;
   }
 
-  /** Gives the verdicts that came, by the screens' places; `isWhole` is false when the process has ended over it. */
+  /**
+   * Returns the received verdicts by index of the screen. `isWhole` is false when the process died during the batch.
+   */
   async show(batch: Batch): Promise<{ verdicts: Map<number, ReplayedScreen>; isWhole: boolean }> {
     this.#shown += batch.screens.length;
     const verdicts = new Map<number, ReplayedScreen>();
@@ -89,7 +91,7 @@ export class ReplayProcess {
     return { verdicts, isWhole };
   }
 
-  /** Undefined: the process has ended over it. */
+  /** Resolves with undefined when the process died during the sequence. */
   async follow(sequence: ReplaySequence): Promise<SequenceResult | undefined> {
     this.#shown += sequence.screens.length;
     const { promise: followed, resolve } = Promise.withResolvers<SequenceResult>();
@@ -103,7 +105,7 @@ export class ReplayProcess {
     return result;
   }
 
-  /** Reason why it has ended, for people. */
+  /** Reason why the process ended, for people. */
   get endText(): string {
     const { startError, signal, exitCode, stderr } = this.#exit ?? {};
     return [startError, signal ?? exitCode, stderr].filter(Boolean).join(' ');

@@ -5,7 +5,7 @@ import { nodeOf } from '../../testing/node-of.ts';
 import { openReplays, type Replays } from './replays.ts';
 
 let replays: Replays;
-/** Replays for code that never comes to an end, which takes all that it may. */
+/** Replays with short limits, for code that never ends and uses its full limits. */
 let hurried: Replays;
 beforeAll(async () => {
   replays = await openReplays();
@@ -219,7 +219,7 @@ describe('a record in order', () => {
         },
       }],
     });`;
-  /** Two taps on the cart, back, a dialog, and what is unknown until the code gives up. */
+  /** Two taps on the cart, back, a dialog, and unknown screens until the code gives up. */
   const saved: ReplaySequence = {
     ends: 'submits',
     screens: [

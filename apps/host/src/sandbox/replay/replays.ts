@@ -22,18 +22,18 @@ export type { ReplayedScreen } from './replay-process.ts';
 export interface ReplayCode {
   code: string;
   sourceMap: string | null;
-  /** `agent.arguments`. */
+  /** Values of `agent.arguments`. */
   arguments: { automationParameters: unknown; jobVariables: unknown };
-  /** Answers of `fetch`. Default: it fails. */
+  /** Answers of `fetch`. Default: every request fails. */
   fetches?: ReplayFetches;
 }
 
 interface ReplayOptions {
-  /** Confinement of the processes of user code. Default: what this machine offers. */
+  /** Confinement of the processes that run user code. Default: the one that this machine offers. */
   confinement?: Confinement;
-  /** Maximum number of processes. Default: half of the processors. */
+  /** Maximum number of processes. Default: half of the CPU cores. */
   processes?: number;
-  /** Heap of the user's code, in MB. Default 128. */
+  /** Heap of the user's code in MB. Default 128. */
   memoryMb?: number;
   /** Default `defaultReplayLimits`. */
   limits?: ReplayCodeLimits;
@@ -48,31 +48,31 @@ const defaultReplayLimits: ReplayCodeLimits = {
 };
 
 export interface ReplayOrder {
-  /** `stream` is ten times as fast, and gives no verdict of some screens. */
+  /** Mode of the replay. `stream` is ten times faster, but gives no verdict for some screens. */
   mode: ReplayMode;
-  /** Whether searches that found nothing are told; with `strict` only. */
+  /** Whether searches without a match are reported; only with `strict`. */
   tellsMissed?: boolean;
-  /** Screens that are not begun by then (`performance.now()`) get no verdict. */
+  /** Deadline on the clock of `performance.now()`. Screens that were not started by then get no verdict. */
   deadline?: number;
 }
 
 export interface Replays {
-  /** Replays the code on each screen, in their order. Rejects when this machine can't start processes for it. */
+  /** Replays the code on each screen, in order. Rejects when this machine can't start the processes. */
   replay(
     code: ReplayCode,
     screens: readonly ReplayScreen[],
     order: ReplayOrder,
   ): Promise<(ReplayedScreen | undefined)[]>;
-  /** Whether the code does with the screens of a record what the record tells. Rejects as `replay` does. */
+  /** Compares the code's actions on the screens of a record with the recorded ones. Rejects as `replay` does. */
   follow(code: ReplayCode, sequence: ReplaySequence): Promise<SequenceResult>;
 }
 
 const maxBatchScreens = 50;
 const maxBatchLength = 4 * 1024 * 1024;
-/** Maximum number of screens of a process. Its memory grows, and is full after some four thousand. */
+/** Maximum number of screens per process. Its memory grows, and is full after some four thousand. */
 const maxShown = 2000;
 
-/** Prepares what processes that replay saved screens are started with. */
+/** Prepares the bundles and the confinement of processes that replay saved screens. */
 export async function openReplays(options: ReplayOptions = {}): Promise<Replays> {
   const [bundles, confinement] = await Promise.all([
     buildReplayBundles(),
@@ -130,7 +130,7 @@ function batchesOf(screens: readonly ReplayScreen[], maxScreens: number): Batch[
   return batches;
 }
 
-/** Replays batch after batch, with a new process after one has ended. */
+/** Replays screens with one process, and starts a new one after it has died. */
 class Worker {
   readonly #ground: ReplayGround;
   readonly #code: Extract<ReplayCommand, { type: 'code' }>;
@@ -160,12 +160,13 @@ class Worker {
       await this.#drop();
       if (!process_.hasStarted) throw new Error(`A process to replay did not start: ${process_.endText}`);
       if (this.#order.mode === 'stream') {
-        // One that has shown much may have ended for that; strict replay tells whether this screen ends a new one.
+        // A process that has shown many screens may have died for that reason. The strict replay determines whether
+        // this screen kills a new one.
         if (isNew) return all;
         start += Math.max(-1, ...verdicts.keys()) + 1;
         continue;
       }
-      // The screen that it ended over gets a second process of its own before it is blamed.
+      // The screen at which the process died gets one retry in a new process before it is blamed.
       const fatal = start + verdicts.size;
       if (fatal === suspect) all.set(fatal, ended);
       start = fatal === suspect ? fatal + 1 : fatal;
@@ -174,7 +175,7 @@ class Worker {
     return all;
   }
 
-  /** Undefined: its process has ended over it. */
+  /** Resolves with undefined when the process died during the sequence. */
   async follow(sequence: ReplaySequence): Promise<SequenceResult | undefined> {
     const process_ = await this.#take();
     const result = await process_.follow(sequence);
@@ -213,7 +214,7 @@ const ended: ReplayedScreen = {
 interface AnswererOptions {
   connection: ServerConnection;
   confinement: Confinement;
-  /** 0: this host replays nothing. */
+  /** Maximum number of processes; 0 means that this host replays no screens. */
   processes: number;
   log: Logger;
 }
@@ -232,9 +233,9 @@ export class ReplayAnswerer {
     return this.#options.processes > 0;
   }
 
-  /** Says what the code makes of the screens, or why it can't be known. */
+  /** Answers with the code's verdicts on the screens, or with the reason why there are none. */
   answer(question: HostQuestionOf<'replay'>): void {
-    // Starts the budget now: a question that waits for longer is asked again.
+    // Starts the budget now: the server repeats a question that waits for longer.
     const deadline = performance.now() + question.budget_ms;
     this.#last = this.#last.then(() => this.#answer(question, deadline));
   }
@@ -246,7 +247,7 @@ export class ReplayAnswerer {
       const answer = await this.#replay(question, deadline);
       connection.sendFrame({ type, request_id }, Buffer.from(JSON.stringify(answer)));
     } catch (error) {
-      // Forgets replays that could not be opened: the next question opens them anew.
+      // Drops replays that could not be opened, so that the next question opens new ones.
       this.#replays = undefined;
       log.warn({ err: error }, 'Saved screens could not be replayed');
       const message = (error instanceof Error ? error.message : String(error)).slice(0, 2000);

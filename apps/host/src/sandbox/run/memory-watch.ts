@@ -2,15 +2,17 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 const intervalMs = 250;
 
-/** Resident memory of a child beyond its isolate's heap: Node itself, the prelude, garbage not yet collected. */
+/**
+ * Resident memory of a child beyond its isolate's heap, in MB: Node itself, the prelude, and garbage not yet collected.
+ */
 const ownMemoryMb = 160;
 
 const pageBytes = 4096;
 const bytesPerMb = 1024 * 1024;
 
 /**
- * Calls `onLimit` once when the child's process holds much more memory than its isolate may: the isolate's own limit
- * does not see all kinds of buffers. Only Linux tells; elsewhere the isolate's limit stands alone.
+ * Calls `onLimit` once when the child's process uses much more memory than its isolate may. The isolate's own limit
+ * does not count all kinds of buffers. Only Linux reports the memory; elsewhere only the isolate's limit applies.
  */
 export function watchMemory(
   { pid }: { pid: number | undefined },
@@ -26,7 +28,7 @@ export function watchMemory(
   checks.add(check);
   timer ??= setInterval(checkAll, intervalMs);
   return () => {
-    // Once: the number of a closed file becomes that of another one.
+    // Runs only once, because the descriptor of a closed file is reused for another one.
     if (!checks.delete(check)) return;
     closeSync(file);
     if (checks.size > 0) return;
@@ -35,7 +37,7 @@ export function watchMemory(
   };
 }
 
-/** Checks of all children, run at once: each would wake the process by itself otherwise. */
+/** Checks of all children, run together: separate timers would wake the process for each of them. */
 const checks = new Set<() => void>();
 let timer: NodeJS.Timeout | undefined;
 
@@ -43,7 +45,7 @@ function checkAll(): void {
   for (const check of checks) check();
 }
 
-/** Stays open: to open it for each reading, by other threads, takes many times as long. */
+/** Opens the file once: opening it for each reading, in the thread pool, takes many times as long. */
 function openStatm(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

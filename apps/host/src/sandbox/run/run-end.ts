@@ -1,4 +1,4 @@
-/** Failed ends of runs: one function a code. Used by the child and by the host. */
+/** Failed ends of runs, one function per error code. Used by the child and by the host. */
 import type { SandboxError } from '@phalanx/protocol';
 
 export interface FailedEnd {
@@ -17,7 +17,7 @@ export function outOfMemory(memoryMb: number): FailedEnd {
   );
 }
 
-/** V8 throws these errors when the process may have no more memory. */
+/** Whether V8 threw the error because the process may not allocate more memory. */
 export const isOutOfMemory = (message: string): boolean =>
   /^(RangeError: )?(Array buffer allocation failed|(Shared)?ArrayBuffer\.prototype\.\w+: Out of memory)$/.test(
     message,
@@ -30,7 +30,7 @@ export function cpuLimit(cpuMs: number): FailedEnd {
   );
 }
 
-/** An error that no user code caught, with the stack in the user's own lines. */
+/** Returns the end for an error that no user code caught, with the stack in the user's own lines. */
 export function uncaught(error: Omit<SandboxError, 'code'>): FailedEnd {
   return failed('uncaught_error', error.message, error.stack);
 }
@@ -42,9 +42,10 @@ export function timedOut(durationMs: number): FailedEnd {
   );
 }
 
-/** The process died of something that no code in it can catch, or never lived. */
+/** Returns the end for a process that died of something that no code in it can catch, or that never started. */
 export function crashed(exit: ExitFacts, memoryMb: number): FailedEnd {
-  // V8 ends the process with its last collections when a heap outgrows its limit before the isolate can be ended.
+  // V8 aborts the process with a list of its last collections when a heap exceeds its limit before the isolate can be
+  // ended.
   if (exit.stderr.includes('<--- Last few GCs --->')) return outOfMemory(memoryMb);
   if (exit.startError !== undefined)
     return failed(

@@ -25,14 +25,14 @@ import { watchMemory } from './memory-watch.ts';
 import { crashed, outOfMemory, timedOut, failed } from './run-end.ts';
 import { follow } from '../../time/time-limit.ts';
 
-/** Time for a child that was asked to end to say what it still has to say. */
+/** Time in milliseconds for a child to send its last reports after a stop. */
 const stopGraceMs = 300;
-/** The longest that a timer of Node can wait. */
+/** Maximum delay of a Node timer. */
 const maxTimerMs = 2 ** 31 - 1;
 
 const maxBatchEntries = 1000;
 
-/** Everything a run needs beside its job. */
+/** Everything that a run needs besides its job. */
 interface RunSetting {
   job: SandboxJob;
   hooks: SandboxHooks;
@@ -40,7 +40,7 @@ interface RunSetting {
   log: Logger | undefined;
 }
 
-/** Gives a ready child its one job and follows it to its end. */
+/** Gives a ready child its job and follows it to its end. */
 export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun {
   const { limits } = setting.job;
   const started = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
       onStepBegan: (began) => setting.hooks.onStepBegan?.(began),
       onStepEnded: (end) => setting.hooks.onStepEnded?.(end),
       onResult: (json) => {
-        // Ends the child by an error that this throws: only one that was taken over sends invalid JSON.
+        // Throws for invalid JSON, which ends the child: only a compromised child sends it.
         JSON.parse(json);
         setting.hooks.onResult(json);
       },
@@ -75,7 +75,7 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
     facts.asked = outcome;
     reader.release();
     child.send({ type: 'stop' });
-    // After the stop, so that the code no longer sees how its calls end.
+    // Follows the stop, so that the code no longer sees how its calls end.
     gate.end();
     timers.push(setTimeout(() => child.kill(), stopGraceMs));
   };
@@ -86,7 +86,8 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
   return {
     started: started.promise,
     begin() {
-      // Automations wait for phones most of the time; when they compute, all else goes first, also the starts of others.
+      // Automations mostly wait for phones. When they compute, everything else takes precedence, including other
+      // starts.
       child.giveWay();
       child.send({ type: 'begin' });
       timers.push(setTimeout(() => askToEnd('timed_out'), Math.min(limits.durationMs, maxTimerMs)));
@@ -105,7 +106,7 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
 }
 
 interface RunFacts {
-  /** End that the child said last, or for which the host ended it. */
+  /** End that the child reported last, or for which the host ended it. */
   end: SandboxEnd | undefined;
   /** Request of the host to the child. */
   asked: 'stopped' | 'timed_out' | undefined;
@@ -121,7 +122,7 @@ function endOf({ end, asked, limits }: RunFacts, exit: ChildExit): SandboxEnd {
 
 type Call = Extract<SandboxReport, { type: 'call' }>;
 
-/** Receivers of a child's reports. */
+/** Callbacks for a child's reports. */
 interface ReportTakers {
   onLog: SandboxHooks['onLog'];
   onLoaded: () => void;
@@ -136,15 +137,15 @@ interface ReportTakers {
 interface ReportReader {
   read: SandboxChild['onReports'];
   /**
-   * Ends all waiting. A child that is being ended has little left to say; of one that floods, no more than a burst is
-   * taken.
+   * Ends all waiting. A child that is being stopped has few reports left; of a flooding child, at most one burst is
+   * accepted.
    */
   release(): void;
 }
 
 /**
- * Sorts what a child reports, in its order. The child holds itself to its log rate; it is held to it here once more,
- * for a child that was taken over.
+ * Dispatches the reports of a child in order. The child throttles its own log; the same rate limit is enforced here for
+ * a compromised child.
  */
 function createReportReader(takers: ReportTakers, rate: SandboxLogRate): ReportReader {
   const lines = new TokenBucket(rate.linesPerSecond, rate.burstLines);
@@ -190,7 +191,7 @@ function createReportReader(takers: ReportTakers, rate: SandboxLogRate): ReportR
   };
 }
 
-/** Waits for one thing at a time, until it is released for good. */
+/** Waits for one promise at a time, until it is released for good. */
 function createHold() {
   let released = false;
   let letGo = (): void => {};
@@ -209,14 +210,14 @@ function createHold() {
   };
 }
 
-/** Maximum number of calls of one run that wait; the child keeps the same limit, unless it was taken over. */
+/** Maximum number of pending calls of one run. The child enforces the same limit, unless it is compromised. */
 const maxCalls = 64;
 
 const validators = new Map<string, Validator>(
   Object.entries(agentCalls).map(([name, { params }]) => [name, Compile(params)]),
 );
 
-/** Checks the calls of one child and brings them to `onCall`, each with a signal of its own. Every call is answered. */
+/** Validates the calls of one child and passes them to `onCall`, each with its own signal. Every call is answered. */
 export function createAgentCallGate(
   hooks: Pick<SandboxHooks, 'onCall'>,
   answer: (id: number, result: SandboxCallResult) => void,
@@ -229,7 +230,7 @@ export function createAgentCallGate(
     const call = new AbortController();
     const unfollow = follow(ended.signal, call);
     running.set(id, call);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both were checked against the table
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- name and parameters were validated
     const result = await resultOf(() => hooks.onCall(name as AgentCallName, params as never, call.signal));
     running.delete(id);
     unfollow();

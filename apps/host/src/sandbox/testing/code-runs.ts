@@ -1,10 +1,10 @@
-/** Runs a piece of code in a real child and gathers what it did, for the tests of the sandbox. */
+/** Runs code in a real child and collects its output, for the tests of the sandbox. */
 import type { SandboxLogEntry } from '@phalanx/protocol';
 
 import type { SandboxPool } from '../pool/sandbox-pool.ts';
 import type { SandboxEnd, SandboxHooks, SandboxLimits, SandboxRun } from '../sandbox-job.ts';
 
-/** Memory limit of the tests' pools, in MB: runs with the same one take warm children. */
+/** Memory limit of the tests' pools in MB. Runs with the same limit use warm children. */
 export const testMemoryMb = 64;
 
 export interface TestRunOptions {
@@ -17,15 +17,15 @@ export interface TestRunOptions {
 }
 
 export interface TestRun extends SandboxRun {
-  /** Grows while the run goes on. */
+  /** Log entries so far. */
   logs: SandboxLogEntry[];
-  /** JSON texts, likewise. */
+  /** Results so far, as JSON texts. */
   results: string[];
-  /** Settles when an entry with this message has come; rejects when the run ends without it. */
+  /** Resolves when an entry with this message has arrived; rejects when the run ends without it. */
   logged(message: string): Promise<void>;
 }
 
-/** Starts the code and begins it. */
+/** Starts a child and begins the code. */
 export function startCode(pool: SandboxPool, code: string, options: TestRunOptions = {}): TestRun {
   const logs: SandboxLogEntry[] = [];
   const results: string[] = [];
@@ -38,7 +38,7 @@ export function startCode(pool: SandboxPool, code: string, options: TestRunOptio
         automationParameters: options.automationParameters ?? {},
         jobVariables: options.jobVariables ?? {},
       },
-      // A machine that is busy with other things gives a run a small part of its time.
+      // A busy machine gives a run only a small part of its time.
       limits: { memoryMb: testMemoryMb, cpuMs: 15_000, durationMs: 120_000, ...options.limits },
     },
     {

@@ -1,4 +1,4 @@
-/** Runs a host with two idle children and a run that loops, for a test; says when the run is in its loop. */
+/** Runs a host with two idle children and a run that loops, for a test. Reports when the run is in its loop. */
 import { createSandboxPool } from '../pool/sandbox-pool.ts';
 import { startCode, testMemoryMb } from './code-runs.ts';
 

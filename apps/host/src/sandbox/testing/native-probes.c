@@ -1,7 +1,7 @@
 /*
- * What code would try that has taken over a sandbox process: a library whose constructor runs when it is loaded, in no
- * isolate and with no engine in between. Prints a line for each attempt: its name, and `done` or the number of the error.
- * HOST, SIBLING (process IDs), PORT (of a listener on this machine), SECRET and FOLDER (paths) are given by -D.
+ * Attacks of native code in a compromised sandbox process: the constructor of this library runs when it is loaded,
+ * outside any isolate and engine. Prints a line for each attempt: its name, and `done` or the error number.
+ * -D defines HOST, SIBLING (process IDs), PORT (of a listener on this machine), SECRET and FOLDER (paths).
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -42,7 +42,7 @@ static long read_memory(int process) {
   char own[8];
   struct iovec local = { own, sizeof own }, remote = { own, sizeof own };
   long result = process_vm_readv(process, &local, 1, &remote, 1, 0);
-  /* The address may be nobody's there; what counts is whether it was looked at. */
+  /* The address may be unmapped there; reaching it at all counts as success. */
   return result < 0 && errno == EFAULT ? 0 : result;
 }
 
@@ -88,13 +88,13 @@ static long watch(const char *path) {
   return watcher < 0 ? -1 : inotify_add_watch(watcher, path, IN_ALL_EVENTS);
 }
 
-/* By its own number, as code does that knows of newer calls. */
+/* Uses the number, as code does that knows newer calls. */
 static long change_mode_at(const char *path) { return syscall(452, AT_FDCWD, path, 0700, 0); }
 
-/* A group or session of its own would outlive the host, and weigh as much. */
+/* A separate group would outlive the host; a separate session would get as much CPU share as the host. */
 static long leave_group(void) { return setpgid(0, 0); }
 
-/* Whether an inherited descriptor leads anywhere but to the host's pipes and the broker. */
+/* Whether an inherited descriptor leads to the secret. Only the host's pipes and the broker may be open. */
 static long find_descriptor(void) {
   for (int number = 4; number < 256; number++) {
     char path[64], target[256] = { 0 };
@@ -105,7 +105,7 @@ static long find_descriptor(void) {
   return -1;
 }
 
-/* What is kept open for the broker is a socket, and it is the only one. */
+/* The only descriptor that stays open for the broker is a socket. */
 static void tell_broker(void) {
   struct sockaddr_storage peer;
   socklen_t size = sizeof peer;

@@ -1,4 +1,4 @@
-/** Attempts to get out of the sandbox, by name. Each must leave the attempt without what it was after. */
+/** Attempts to break out of the sandbox, by name. None may reach its target. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -32,7 +32,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** Each logs what it got; the expected text is what an attempt without success logs. */
+/** Attempts, each of which logs its result. The expected text is the log of a failed attempt. */
 const attempts: [name: string, code: string, expected: string][] = [
   ['the process object', `console.log(typeof process)`, 'undefined'],
   [
@@ -203,7 +203,7 @@ describe('no way out by', () => {
   });
 });
 
-/** All of them are this machine, or a network that is not the public one. */
+/** Hosts on this machine, or in a network that is not public. */
 const refusedHosts = [
   '127.0.0.1',
   'localhost',

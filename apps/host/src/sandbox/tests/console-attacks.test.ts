@@ -1,4 +1,4 @@
-/** Attempts to use the console, and what it looks into, against the sandbox or against the run's own log. */
+/** Attempts to use the console, and the values that it inspects, against the sandbox or against the run's own log. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createSandboxPool, type SandboxPool } from '../pool/sandbox-pool.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-/** Each logs what it got; the expected text is what an attempt without success logs. */
+/** Attempts, each of which logs its result. The expected text is the log of a failed attempt. */
 const attempts: [name: string, code: string, expected: string][] = [
   [
     'a proxy whose every trap throws',

@@ -1,4 +1,4 @@
-/** Values that are hard to print: what the sandbox's console prints is compared with what Node itself prints. */
+/** Compares the sandbox's console with Node's own for values that are hard to print. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -206,7 +206,10 @@ async function sandboxPrints(codes: string[]): Promise<string[]> {
   return `${messages.join('\n')}\n`.split(`${mark}\n`).slice(0, -1);
 }
 
-/** Positions differ, and lines that Node leaves out because they stand in the stack of an outer error too. */
+/**
+ * Removes stack frames, because positions differ, and the lines that replace frames that Node has already printed for
+ * an outer error.
+ */
 const withoutFrames = (text: string): string =>
   text.replaceAll(/\n +at .*/g, '').replaceAll(/\n +\.\.\. \d+ lines matching cause stack trace \.\.\./g, '');
 

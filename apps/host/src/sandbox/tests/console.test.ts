@@ -1,4 +1,4 @@
-/** Compares the output of the sandbox's console with that of Node itself for the same code. */
+/** Compares the output of the sandbox's console with Node's own for the same code. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -77,7 +77,7 @@ const printed = [
   `Promise.race([])`,
 ];
 
-/** Statements, with the stream that Node would write to: 1 for log, 2 for warn and error. */
+/** Statements, with the stream to which Node would write: 1 for log, 2 for warn and error. */
 const statements = [
   `console.info('i', 1); console.debug({ d: 1 })`,
   `console.log()`,
@@ -98,7 +98,7 @@ const toStderr = [
   `console.assert(true, 'no'); console.assert(false); console.assert(false, 'why %s', 'x'); console.assert(0, { a: 1 })`,
 ];
 
-/** Output of Node, cut at the marks. */
+/** Returns the output of Node, split at the marks. */
 async function nodePrints(codes: string[], stream: 'stdout' | 'stderr'): Promise<string[]> {
   const mark = '--mark--';
   const write = `process.${stream}.write('${mark}')`;
@@ -151,7 +151,7 @@ describe('console', () => {
     expect(sandbox).toEqual(node);
   });
 
-  // V8 does not say which class made an object that has lost its prototype.
+  // V8 does not reveal the class of an object that has lost its prototype.
   it('prints an instance without its prototype as an object', async () => {
     const code = `console.log(Object.setPrototypeOf(new (class Gone { a = 1 })(), null))`;
     expect((await runCode(pool, code)).messages).toEqual(['[Object: null prototype] { a: 1 }']);

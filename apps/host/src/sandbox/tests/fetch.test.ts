@@ -14,10 +14,10 @@ let server: Server;
 let other: Server;
 let here = '';
 let there = '';
-/** Requests that wait for their answer. */
+/** Number of requests that wait for their answer. */
 let silent = 0;
 
-/** Answers with what it was asked, or as the path says. */
+/** Answers with the received request, or as the path requests. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://x');
   const [, kind = '', value = ''] = url.pathname.split('/');
@@ -72,7 +72,7 @@ afterAll(async () => {
   }
 });
 
-/** The JSON of an expression, evaluated in the sandbox; `here` and `there` are the two servers. */
+/** Returns the JSON value of an expression, evaluated in the sandbox. `here` and `there` are the two servers. */
 async function evaluate(expression: string): Promise<unknown> {
   const code = `const here = '${here}', there = '${there}'; console.log(JSON.stringify(await (async () => { ${expression} })()));`;
   const { end, messages } = await runCode(pool, code);
@@ -256,7 +256,7 @@ describe('fetch', () => {
   });
 });
 
-/** Starts late, as on a machine that is busy with other things. */
+/** Delays the start, as on a busy machine. */
 const startedLate = ({ program, args }: Start): Start => ({
   program: '/bin/sh',
   args: ['-c', 'sleep 3; exec "$@"', 'sh', program, ...args],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-/** An expression, and the JSON of what it must give. */
+/** Expressions, each with the JSON value that it must return. */
 const globals: [name: string, expression: string, expected: unknown][] = [
   [
     'setTimeout passes arguments',

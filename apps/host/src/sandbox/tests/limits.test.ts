@@ -149,7 +149,7 @@ describe('a run over its limit', () => {
     );
     await Promise.all(neighbours.map(({ started }) => started));
     const { end } = await runCode(pool, `'x'.repeat(2 ** 28).split('')`, {
-      // High enough that the host's watch on resident memory does not come first.
+      // High enough that the host's watch on resident memory does not trigger first.
       limits: { memoryMb: 1024 },
     });
     expect(end).toMatchObject({ outcome: 'failed', error: { code: 'sandbox_crashed' } });

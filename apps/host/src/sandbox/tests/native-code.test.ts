@@ -1,4 +1,4 @@
-/** A sandbox process that was taken over: real native code is loaded into it, as a hole in the engine would let it. */
+/** Compromised sandbox process: the tests load real native code into it, as an exploit of the engine would. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const hasCompiler = await run('gcc', ['--version']).then(
   () => true,
   () => false,
 );
-/** Attempts that succeed without a mount namespace: names, sizes and times can be seen; everything else is refused. */
+/** Attempts that succeed without a mount namespace: names, sizes and times are visible; everything else is refused. */
 const hasOwnRoot = confinement.description.includes('a root of its own');
 const seenWithoutRoot = [
   'see a file of the host',
@@ -36,7 +36,7 @@ it.runIf(process.env['CI'] !== undefined)('native code is tried where CI runs', 
 });
 
 const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-native-'));
-// Elsewhere: a sandbox process that may read it knows the folders above it.
+// Separate folder: a sandbox process that may read the library knows the folders above it.
 const libraryFolder = mkdtempSync(path.join(tmpdir(), 'phalanx-probes-'));
 const library = path.join(libraryFolder, 'probes.node');
 const secret = path.join(folder, 'secret');
@@ -45,7 +45,7 @@ let connections = 0;
 service.on('connection', () => (connections += 1));
 const children: SandboxChild[] = [];
 
-/** `main` runs where the program of a sandbox process does, before any isolate. */
+/** Starts a child whose program is `main`, before any isolate exists. */
 function startChild(main: string): SandboxChild {
   const program = `exports.main = async () => { ${main} };`;
   const readablePaths = [path.dirname(library)];
@@ -55,7 +55,7 @@ function startChild(main: string): SandboxChild {
   return child;
 }
 
-/** Loading it is all; that it is no module of Node is said after its constructor has run. */
+/** Loading the library suffices: Node rejects it as a module only after its constructor has run. */
 const load = `try { process.dlopen({ exports: {} }, ${JSON.stringify(library)}) } catch {}`;
 
 const outcomesIn = (printed: string): Map<string, string> =>
@@ -93,7 +93,7 @@ describe.runIf(missing.length === 0)('native code in a sandbox process', () => {
   it('reaches nothing but the broker, and the same code everything where nothing holds it', async () => {
     const sibling = startChild('await new Promise(() => setInterval(() => {}, 1000))');
     await build(sibling.pid ?? 0);
-    // Leaves a file open in the host, which must not be open in the child either.
+    // Leaves a file open in the host. It must not be open in the child either.
     openSync(secret, 'r');
     const { stderr } = await startChild(`${load}; process.exit()`).exited;
     const outcomes = outcomesIn(stderr);

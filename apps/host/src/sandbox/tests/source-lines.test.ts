@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-/** Runs files as a project is bundled: TypeScript modules to one script, with a map to the user's files. */
+/** Runs files in the form of a bundled project: TypeScript modules in one script, with a map to the user's files. */
 async function runFiles(files: Record<string, string>, minify = false): Promise<TestResult> {
   const { outputFiles } = await build({
     entryPoints: ['main.ts'],

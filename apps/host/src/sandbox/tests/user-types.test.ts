@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Messages of the TypeScript compiler on a user's file; empty when it has nothing to say. */
+/** Returns the messages of the TypeScript compiler on a user's file; empty without any. */
 async function complaints(code: string, strict: boolean): Promise<string> {
   const file = join(folder, `${strict ? 'strict' : 'loose'}-${Math.random()}.ts`);
   await writeFile(file, code);

@@ -9,9 +9,9 @@ import {
   type Resolve,
 } from '@phalanx/egress';
 
-/** Timeout of a silent connection, in milliseconds. */
+/** Timeout of an idle connection, in milliseconds. */
 const silenceMs = 300_000;
-/** Forbidden by the Fetch standard; a tunnel would also never be answered. */
+/** Methods that the Fetch standard forbids; a tunnel would also never be answered. */
 const tunnelMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 const publicOnly: AddressRule = {
@@ -22,7 +22,7 @@ const publicOnly: AddressRule = {
     ),
 };
 
-/** One request to one place, before redirects. */
+/** One request to one server, before redirects. */
 export interface Exchange {
   url: URL;
   method: string;
@@ -31,16 +31,16 @@ export interface Exchange {
   signal: AbortSignal;
 }
 
-/** Makes a request and gives the response as soon as its head is there. */
+/** Sends a request and resolves with the response as soon as its head has arrived. */
 export type SendExchange = (exchange: Exchange) => Promise<IncomingMessage>;
 
 export interface Exchanger {
   send: SendExchange;
-  /** Ends the connections that are kept open. */
+  /** Closes the connections that are kept alive. */
   close(): void;
 }
 
-/** `resolve`: for the names of one run. */
+/** `resolve` looks up the names of one run. */
 export function createExchanger(allowPrivateAddresses: boolean, resolve: Resolve): Exchanger {
   const rule = allowPrivateAddresses ? anywhere : publicOnly;
   const settings = { keepAlive: true, lookup: guardedLookup(rule, resolve) };

@@ -7,11 +7,13 @@ export interface BrokerBoot {
   allowPrivateAddresses: boolean;
 }
 
-/** The program of the broker: makes the requests of each socket that the host hands over, until the host is gone. */
+/**
+ * Runs the program of the broker: makes the requests of each socket that the host hands over, until the host is gone.
+ */
 export function main({ allowPrivateAddresses }: BrokerBoot): void {
   const resolver = new NameResolver();
   process.on('message', (_, handle) => {
-    // After Node's own word that the handle has come.
+    // Follows Node's own acknowledgement of the handle.
     process.send?.({ type: 'served' });
     if (!(handle instanceof Socket)) return;
     handle.on('error', () => handle.destroy());

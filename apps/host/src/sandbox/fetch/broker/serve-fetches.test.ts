@@ -26,7 +26,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** The first hop is let through, as a public server would be; from then on the policy holds. */
+/** Allows any address for the first hop, to simulate a public server. The policy applies from then on. */
 function firstHopAllowed(): SendExchange {
   const sends = [createExchanger(true, findAddresses).send];
   const strict = createExchanger(false, findAddresses).send;

@@ -12,15 +12,15 @@ import { Compile } from 'typebox/compile';
 import { encodeFetchFrame, readFetchFrames, type FetchRequest } from '../fetch-frames.ts';
 import { createExchanger, type SendExchange, type Exchange } from './http-exchange.ts';
 
-/** Requests of one run at a time; the sandbox process refuses more by itself. */
+/** Maximum number of concurrent requests of one run. The sandbox process enforces the same limit. */
 const maxFetches = 64;
-/** Bodies of requests that are under way, of one run. */
+/** Maximum size of request bodies in flight of one run, in bytes. */
 const maxHeldBytes = 64 * 1024 * 1024;
 
 const maxRedirects = 20;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** Headers that belong to the connection and are set by the client itself; those of user code are left out. */
+/** Headers that belong to the connection and that the client sets. The values of user code are dropped. */
 const forbidden = new Set([
   'connection',
   'content-length',
@@ -40,7 +40,7 @@ interface UnderWay {
   heldBytes: number;
 }
 
-/** Makes the HTTP requests of one run, until its socket closes. A slow one waits for nobody but its run. */
+/** Makes the HTTP requests of one run until its socket closes. A slow run only delays itself. */
 export async function serveFetches(
   socket: Socket,
   { allowPrivateAddresses, resolver }: { allowPrivateAddresses: boolean; resolver: NameResolver },
@@ -54,7 +54,7 @@ export async function serveFetches(
     underWay.set(order.id, entry);
     const exchanged = { order, body, signal: entry.controller.signal, socket };
     const outcome = await exchangeOnce(exchanger.send, exchanged).catch(failed);
-    // An aborted request waits for no answer, and its number may belong to another one.
+    // An aborted request expects no answer, and its number may be in use by another request.
     if (underWay.get(order.id) !== entry) return;
     underWay.delete(order.id);
     reply(socket, order.id, outcome);
@@ -66,7 +66,7 @@ export async function serveFetches(
       else abort(underWay, request.id);
     }
   } catch {
-    // Cuts off a peer that does not speak the protocol; its run sees that its requests fail.
+    // Cuts off a peer that violates the protocol; the requests of its run fail.
   } finally {
     for (const id of [...underWay.keys()]) abort(underWay, id);
     exchanger.close();
@@ -90,7 +90,7 @@ interface Exchanged {
   order: FetchOrder;
   body: Buffer;
   signal: AbortSignal;
-  /** Socket to which the response's body goes. */
+  /** Socket to which the response body is sent. */
   socket: Socket;
 }
 
@@ -102,7 +102,7 @@ interface Outcome {
 const reply = (socket: Socket, id: number, outcome: Outcome): void =>
   void socket.write(encodeFetchFrame({ id, ...outcome }));
 
-/** The answer, after the body was passed on. */
+/** Makes one request, forwards the response body, and returns the answer. */
 async function exchangeOnce(
   send: SendExchange,
   { order, body, signal, socket }: Exchanged,
@@ -143,7 +143,7 @@ const failed = (error: unknown): Outcome => ({
   json: JSON.stringify({ ok: false, message: messageOf(error) }),
 });
 
-/** Node tells of several tried addresses with an error that has no message of its own. */
+/** Returns the message of an error. With several tried addresses, Node's error has no message of its own. */
 function messageOf(error: unknown): string {
   const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const text = cause instanceof Error ? cause.message : String(cause);
@@ -167,10 +167,13 @@ const requests = Compile(
   ]),
 );
 
-/** Parses a request of a sandbox process, which hostile code may have taken over. Throws when it does not fit. */
+/** Parses a request of a sandbox process, which hostile code may have compromised. Throws when it is invalid. */
 const parseFetchRequest = (head: string): FetchRequest => requests.Parse(JSON.parse(head));
 
-/** Maximum size after decompression: the sandbox process holds all of it, and the isolate as text. */
+/**
+ * Maximum size of a body after decompression, in bytes: the sandbox process buffers all of it, and the isolate holds it
+ * as text.
+ */
 const maxBodyBytes = 50 * 1024 * 1024;
 
 const decoders: Record<string, (() => Duplex) | undefined> = {
@@ -180,7 +183,7 @@ const decoders: Record<string, (() => Duplex) | undefined> = {
   br: createBrotliDecompress,
 };
 
-/** Hands the decompressed body to `take`, piece by piece. Rejects when it is larger than a body may be. */
+/** Passes the decompressed body to `take` in pieces. Rejects when it exceeds the maximum size. */
 async function readBody(response: IncomingMessage, take: (piece: Buffer) => Promise<void>): Promise<void> {
   const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
     let sizeBytes = 0;
@@ -196,7 +199,7 @@ async function readBody(response: IncomingMessage, take: (piece: Buffer) => Prom
   else await pipeline(response, createDecoder(), collect);
 }
 
-/** A decoder that gets no byte at all would fail. */
+/** Whether the response may have a body. A decoder that gets no byte at all would fail. */
 function mayHaveBody({ statusCode, headers, req }: IncomingMessage & { req?: { method: string } }): boolean {
   return (
     req?.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304 && headers['content-length'] !== '0'
@@ -209,7 +212,7 @@ interface Arrived {
   redirected: boolean;
 }
 
-/** Sends the exchange and follows where it is sent to, by the rules of the Fetch standard. */
+/** Sends the request and follows its redirects, by the rules of the Fetch standard. */
 export async function follow(
   send: SendExchange,
   first: Exchange,
@@ -260,12 +263,12 @@ function requestHeaders({ headers }: FetchOrder): Map<string, string> {
   ]);
 }
 
-/** A redirect that turns a request into GET leaves its body, and what described it, behind. */
+/** Drops the headers about the body, because a redirect that turns a request into GET drops the body. */
 function withoutContent(headers: Map<string, string>): Map<string, string> {
   return without(headers, ofContent);
 }
 
-/** Another origin must not get what was meant for the first. */
+/** Drops the credentials, because another origin must not get those of the first one. */
 function withoutCredentials(headers: Map<string, string>): Map<string, string> {
   return without(headers, ofCredentials);
 }

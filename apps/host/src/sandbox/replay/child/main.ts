@@ -19,7 +19,7 @@ import { encodeFrame } from '../../process/frames.ts';
 type Code = Extract<ReplayCommand, { type: 'code' }>;
 type Screens = Extract<ReplayCommand, { type: 'screens' }>;
 
-/** The program of a process that replays saved screens: one project's code, as long as whoever started it wants. */
+/** Runs the program of a process that replays saved screens with one project's code, until its parent ends it. */
 export function main(boot: SandboxStart, loadModule: NodeJS.Require): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the path is that of isolated-vm's package
   const isolate = new ReplayIsolate(loadModule(boot.isolatedVmPath) as typeof ivm, boot);
@@ -64,7 +64,7 @@ class Replay {
     }
   }
 
-  /** Plays the screens of one record, as a run meets them. */
+  /** Plays the screens of one record in the order of its run. */
   follow(sequence: ReplaySequence): void {
     const { first, second } = this.#limits.sequence;
     const result = this.#playSequence(sequence, first);
@@ -128,11 +128,10 @@ function thrownBy(work: () => void): Error | undefined {
 }
 
 /**
- * Standard input and output, which this process waits for: it does one thing at a time, and its isolate runs in its
- * own thread.
+ * Synchronous standard input and output: this process does one thing at a time, and its isolate runs in its own thread.
  */
 interface SyncChannel {
-  /** Undefined when whoever started this process has gone. */
+  /** Returns undefined when the parent process is gone. */
   receive(): ReplayCommand | undefined;
   send(report: ReplayReport): void;
 }
@@ -141,7 +140,7 @@ const syncChannel: SyncChannel = {
   receive() {
     const head = readExactly(4);
     const body = head && readExactly(head.readUInt32BE());
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever starts this process is trusted
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the parent process is trusted
     return body && (JSON.parse(body.toString()) as ReplayCommand);
   },
   send(report) {

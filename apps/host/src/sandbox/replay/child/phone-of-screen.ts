@@ -16,7 +16,7 @@ import { reasonOf } from '../../../driver/touch/touch-reason.ts';
 const changing =
   /^(?:input\.|secret\.type$|navigate\.|alert\.|app\.(?:launch|stop|openLink|clearData)$|clipboard\.write$|screen\.rotate$)/;
 
-/** Calls that a screen shows nothing of. */
+/** Calls without a visible effect on a screen. */
 const unseen: ReadonlySet<string> = new Set(['screen.animations', 'phone.settings']);
 
 export const changesPhone = (name: string): boolean => changing.test(name);
@@ -28,10 +28,10 @@ const refused = (code: string, message: string): SandboxCallResult => ({
   error: { code, message },
 });
 
-/** Beginning of errors of `not_replayed`, by which they are known again when nothing has caught them. */
+/** Prefix of `not_replayed` errors, which identifies them when no code has caught them. */
 export const notReplayed = 'A saved screen can not answer ';
 
-/** Result of a call that neither reads nor stores the screen. */
+/** Returns the result of a call that neither reads nor stores the screen. */
 export function answerCall(name: string, params: unknown, screen: ShownScreen): SandboxCallResult {
   switch (name) {
     case 'screen.windows':
@@ -55,7 +55,7 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
     case 'clipboard.read':
       return { ok: true, value: '' };
     default:
-      // A saved screen is of no job.
+      // A saved screen belongs to no job.
       if (name.startsWith('task.')) return { ok: true, value: { success: true, tasks: [], timeoutMs: 0 } };
       return changesPhone(name) || unseen.has(name)
         ? done
@@ -63,7 +63,7 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
   }
 }
 
-/** A saved screen has no other windows. */
+/** Returns the reach of a touch; a saved screen has no other windows. */
 function reachOnScreen({ on }: AgentCallParams<'screen.reach'>, { tree }: ShownScreen): TouchReach {
   const found = reachOf({ root: tree.root, windows: undefined }, on);
   return found.state === 'free' ? found : { state: found.state, reason: reasonOf(found, on) };
@@ -95,7 +95,7 @@ function deviceOf({ tree }: ShownScreen): Record<string, unknown> {
   };
 }
 
-/** Words for what a call does to the phone. */
+/** Describes in words what a call does to the phone. */
 export function wordsOfCall(name: string, params: unknown, screen: ShownScreen): string {
   const given = typeof params === 'object' && params !== null ? params : {};
   if ('x' in given && 'y' in given) return `${name} on ${screen.wordsAt(Number(given.x), Number(given.y))}`;
@@ -108,10 +108,10 @@ export function wordsOfCall(name: string, params: unknown, screen: ShownScreen):
 }
 
 const paramsOf = <Name extends AgentCallName>(params: unknown): AgentCallParams<Name> =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from the prelude; user code harms only its replay
   params as AgentCallParams<Name>;
 
-/** A saved screen in the place of a phone's. */
+/** Saved screen that stands in for a phone's screen. */
 export class ShownScreen {
   readonly stage: string;
   readonly #treeJson: string;
@@ -123,16 +123,16 @@ export class ShownScreen {
   }
 
   get tree(): ScreenTree {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever sent it has checked it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the sender
     return (this.#tree ??= JSON.parse(this.#treeJson) as ScreenTree);
   }
 
-  /** JSON of the tree under an ID, by which the code stores it. */
+  /** Returns the JSON of the tree with an ID by which the code can store it. */
   jsonAs(treeId: number): string {
     return `${this.#treeJson.slice(0, -1)},"treeId":${treeId}}`;
   }
 
-  /** The node that an input at this point goes to, in words. */
+  /** Describes in words the node that receives an input at this point. */
   wordsAt(x: number, y: number): string {
     const hit = nodesAt(this.tree.root, x, y);
     const node = hit.findLast(({ clickable }) => clickable) ?? hit.at(-1);
@@ -154,7 +154,7 @@ function nodesOf(root: UiNode): UiNode[] {
   return found;
 }
 
-/** Outer nodes first. */
+/** Returns the nodes at a point, outer nodes first. */
 const nodesAt = (root: UiNode, x: number, y: number): UiNode[] =>
   nodesOf(root).filter(({ visible, boundsInScreen: { left, top, right, bottom } }) => {
     return visible && left <= x && x < right && top <= y && y < bottom;

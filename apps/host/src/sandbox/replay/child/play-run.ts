@@ -10,23 +10,23 @@ import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
 /** Result as `SandboxCallResult`, or JSON of one. */
 export type CallAnswer = SandboxCallResult | { json: string };
 
-/** Player of one run of the code: what the code is shown, and what becomes of it. */
+/** Player of one run of the code: decides what the code sees, and collects the results. */
 export interface Player {
-  /** Nothing that the run does from then on counts. */
+  /** Whether the player is done. Later actions of the run are ignored. */
   readonly isDone: boolean;
   capturedAt(): number;
-  /** Null: the code knows it by itself. */
+  /** Stage of the run; null when the code determines it itself. */
   stage(): string | null;
   answer(name: string, params: unknown, clock: VirtualClock): CallAnswer;
   uncaught(error: PortOrders['uncaught']): void;
-  /** The code has nothing left to do. */
+  /** Called when the code has nothing left to do. */
   ended(): void;
   exceeded(message: string): void;
   readonly missed: ((by: string, wanted: string) => void) | undefined;
 }
 
 export interface PlayLimits extends ReplayLimits {
-  /** Limit of the run's clock, in milliseconds. Default: an hour. */
+  /** Limit of the run's virtual clock, in milliseconds. Default: one hour. */
   virtualMs?: number;
 }
 
@@ -49,7 +49,7 @@ type Orders = {
   [Name in keyof PortOrders]?: (order: PortOrders[Name], body: string | undefined) => PortAnswer | void;
 };
 
-/** Runs the loaded code from its first line, as fast as it goes, until the player has seen enough. */
+/** Runs the loaded code from its first line, as fast as possible, until the player is done. */
 export function playRun(
   isolate: ReplayIsolate,
   player: Player,
@@ -97,7 +97,7 @@ function step(playing: Playing, context: ReplayContext, { entryMs, virtualMs = h
   return context.enter('timer', { id: timer, json: '', body: '' }, entryMs);
 }
 
-/** An entry fails by its limits, or by a rejection that nothing handles. */
+/** Runs an entry into the isolate. It fails on a limit, or on an unhandled rejection. */
 function guarded(player: Player, enter: () => void): void {
   try {
     enter();
@@ -118,7 +118,7 @@ const nameOf = (error: unknown): string => (error instanceof Error ? `${error.na
 const textOf = (error: unknown): string =>
   `Uncaught ${error instanceof Error ? (String(error.stack).split(boundary)[0] ?? '') : String(error)}`;
 
-/** The isolate must not see an error of this process: its stack names files of this machine. */
+/** Replaces errors of this process, because their stacks name files of this machine and must not reach the isolate. */
 function answered(ask: () => PortAnswer): PortAnswer {
   try {
     return ask();
@@ -134,7 +134,7 @@ function take(
 ): PortAnswer {
   if (player.isDone || !Object.hasOwn(orders, name)) return 'The run has ended.';
   if (json.length > maxOrderLength) return `Too large: at most ${maxOrderLength} characters of JSON.`;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from the prelude; user code harms only its replay
   const order = orders[name as keyof Orders] as (order: unknown, body?: string) => PortAnswer;
   return order(JSON.parse(json), body);
 }
@@ -169,7 +169,7 @@ function call(playing: Playing, { id, name, params }: PortOrders['call']): void 
   results.push({ entry: 'result', id, json, body: '' });
 }
 
-/** The same bytes in each replay. */
+/** Returns pseudorandom bytes, the same in each replay. */
 function randomByteString(playing: Playing, { sizeBytes }: PortOrders['random']): string {
   let bytes = '';
   for (let count = Math.min(sizeBytes, maxRandomBytes); count > 0; count -= 1) {
@@ -179,13 +179,13 @@ function randomByteString(playing: Playing, { sizeBytes }: PortOrders['random'])
   return bytes;
 }
 
-/** Answer in the form of the isolate: JSON of the head or of the failure, and the body as a string of bytes. */
+/** Answer in the format of the isolate: JSON of the head or of the failure, and the body as a byte string. */
 interface FetchAnswer {
   json: string;
   body: string;
 }
 
-/** The first answer of the project that fits; without one, the request fails as without a network. */
+/** Returns the project's first matching answer. Without one, the request fails as it does without a network. */
 function answerFetch(fetches: ReplayFetches, { method, url }: FetchOrder): FetchAnswer {
   const found = fetches.find(
     (one) => (one.method ?? 'GET').toUpperCase() === method && patternOf(one.url).test(url),
@@ -206,7 +206,7 @@ const patternOf = (url: string): RegExp => new RegExp(`^${url.split('*').map(esc
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
 
-/** More would only be a leak, as in a run. */
+/** Maximum number of timers: more of them indicate a leak, as in a run. */
 const maxTimers = 10_000;
 
 interface Timer {
@@ -215,14 +215,14 @@ interface Timer {
   keepsAlive: boolean;
 }
 
-/** Time that passes only when nothing else is left to do: it goes on to the next timer. */
+/** Virtual clock. It only advances when nothing else is left to do, and then jumps to the next timer. */
 export class VirtualClock {
-  /** Virtual milliseconds since the run began. */
+  /** Virtual milliseconds since the start of the run. */
   now = 0;
-  /** Timers in the order of their starts, which decides between equal times. */
+  /** Timers in the order of their starts, which is the tiebreaker for equal times. */
   readonly #timers = new Map<number, Timer>();
 
-  /** Whether a timer waits that keeps the run alive. */
+  /** Whether a pending timer keeps the run alive. */
   get isKept(): boolean {
     return [...this.#timers.values()].some(({ keepsAlive }) => keepsAlive);
   }
@@ -237,7 +237,7 @@ export class VirtualClock {
     this.#timers.delete(id);
   }
 
-  /** Lets the time come of the first timer, which is gone then. */
+  /** Advances the clock to the first due timer, removes the timer, and returns its ID. */
   next(): number | undefined {
     let first: Timer | undefined;
     for (const timer of this.#timers.values()) if (!first || timer.dueAt < first.dueAt) first = timer;

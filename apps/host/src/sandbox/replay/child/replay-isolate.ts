@@ -2,7 +2,10 @@ import { userScriptName, type PortAnswer } from '@phalanx/automation';
 import type { SandboxStart } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
-/** Functions of this process that the isolate may call. None may throw: an error would carry paths of this machine. */
+/**
+ * Functions of this process that the isolate may call. None may throw, because an error would contain paths of this
+ * machine.
+ */
 export interface ReplayFunctions {
   ask: (name: string, json: string, body?: string) => PortAnswer;
   hold: (name: string, ...texts: string[]) => boolean;
@@ -11,9 +14,9 @@ export interface ReplayFunctions {
   missed: ((by: string, wanted: string) => void) | undefined;
 }
 
-/** A context with the globals, in which the code has not begun. */
+/** Context with the globals, in which the code has not started. */
 export interface ReplayContext {
-  /** Runs the code to its first wait. Throws when that takes longer than `timeoutMs`. */
+  /** Runs the code to its first wait. Throws when that exceeds `timeoutMs`. */
   begin(argumentsJson: string, timeoutMs: number): void;
   enter(
     entry: 'timer' | 'result' | 'fetched',
@@ -23,7 +26,7 @@ export interface ReplayContext {
   close(): void;
 }
 
-/** Maximum number of contexts of an isolate, whose memory of them grows; a new one takes 8 ms. */
+/** Maximum number of contexts per isolate, because their memory accumulates; a new isolate takes 8 ms. */
 const maxContexts = 200;
 const wrapperHead = `(async () => {'use strict';`;
 const entryCode = `(ask, hold, capturedAt, stage, missed) => {
@@ -38,7 +41,7 @@ interface Loaded {
   user: ivm.Script;
 }
 
-/** Makes contexts out of one snapshot of the prelude. The isolate runs in the thread of this process. */
+/** Creates contexts from one snapshot of the prelude. The isolate runs in the thread of this process. */
 export class ReplayIsolate {
   readonly #lib: typeof ivm;
   readonly #memoryMb: number;
@@ -53,14 +56,14 @@ export class ReplayIsolate {
     this.#snapshot = new lib.ExternalCopy(boot.snapshot);
   }
 
-  /** Throws the SyntaxError of a script that does not compile. */
+  /** Loads a script. Throws its SyntaxError when it does not compile. */
   load(code: string): void {
     this.#code = code;
     this.renew();
     this.#load();
   }
 
-  /** The next context comes of a new isolate. */
+  /** Disposes of the isolate, so that the next context gets a new one. */
   renew(): void {
     if (this.#loaded?.isolate.isDisposed === false) this.#loaded.isolate.dispose();
     this.#loaded = undefined;
@@ -76,7 +79,7 @@ export class ReplayIsolate {
       result: { reference: true },
     });
     const call = (args: unknown[], timeoutMs: number): void => {
-      // oxlint-disable-next-line no-useless-call -- a method of isolated-vm, not that of functions
+      // oxlint-disable-next-line no-useless-call -- a method of isolated-vm, not of functions
       enter.applySync(undefined, args, { timeout: timeoutMs });
     };
     return {

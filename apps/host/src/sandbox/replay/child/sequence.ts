@@ -20,18 +20,19 @@ import { answerCall, changesPhone, notReplayed, ShownScreen } from './phone-of-s
 import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import { isDebug, submitted } from './single-screen.ts';
 
-/** Virtual time of one reading of an unchanged screen, as in a replay of one screen. */
+/** Virtual duration in milliseconds of one reading of an unchanged screen, as in a replay of one screen. */
 const readingMs = 1000;
-/** Readings on which nothing is done, after which a screen has changed by itself. */
+/** Number of readings without a call after which a screen counts as changed by itself. */
 const maxIdleReadings = 3;
-/** Readings of the last screen; then the code waits for another one. */
+/** Maximum number of readings of the last screen. Then the code waits for another screen. */
 const maxLastReadings = 200;
 
 const toField = /^(?:input\.(?:text|clearText|key)|secret\.type)$/;
 
 /**
- * The screens of one record in their order: the next one comes after what the record says was done on the present one;
- * where that is not known, after the code has stored it. Over with the first difference, or with the end.
+ * Plays the screens of one record in order. The next screen follows the recorded calls on the current one; without
+ * recorded calls, it follows once the code has stored the current one. Ends at the first difference, or at the end of
+ * the record.
  */
 export class Sequence implements Player {
   readonly missed = undefined;
@@ -40,14 +41,14 @@ export class Sequence implements Player {
   readonly #screens: readonly ShownScreen[];
   readonly #positions: SourcePositions;
   readonly #last: number;
-  /** Whether the record tells what was done between its screens. */
+  /** Whether the record contains the calls between its screens. */
   readonly #knowsCalls: boolean;
   /** Index of the screen that the phone shows. */
   #index = 0;
-  /** Index of the screen that was stored last. */
+  /** Index of the screen that was stored last; -1 before the first. */
   #stored = -1;
   #calls: CallsOnScreen;
-  /** Readings since the screen came, was stored, or something was done on it. */
+  /** Number of readings since the screen appeared, was stored, or got a call. */
   #readings = 0;
 
   constructor(given: ReplaySequence, positions: SourcePositions) {
@@ -59,7 +60,7 @@ export class Sequence implements Player {
     this.#calls = new CallsOnScreen(this.#screenAt(0));
   }
 
-  /** Limit of the run's clock: the time that the run has taken, and an hour. */
+  /** Limit of the run's virtual clock: the duration of the recorded run plus one hour. */
   get virtualMs(): number {
     const tookMs = this.#screenAt(this.#last).tree.capturedAt - this.capturedAt();
     return hourMs + (Number.isFinite(tookMs) ? Math.max(0, tookMs) : 0);
@@ -69,10 +70,12 @@ export class Sequence implements Player {
     return this.result !== undefined;
   }
 
-  /** Time of the first screen: the clock has what was between it and the present one. */
+  /** Time of the first screen. The clock adds the time between it and the current screen. */
   capturedAt = (): number => this.#screenAt(0).tree.capturedAt;
 
-  /** The code knows it by itself, unless the record begins in the middle of the run. */
+  /**
+   * Stage of the first screen when the record begins in the middle of the run; otherwise the code determines it itself.
+   */
   stage = (): string | null =>
     this.#stored < 0 && this.#screens.length >= maxRecordScreens ? this.#screenAt(0).stage : null;
 
@@ -112,7 +115,7 @@ export class Sequence implements Player {
     }
   }
 
-  /** Index of the screen that the code is at, for people. */
+  /** Index of the screen at which the code is, for reports. */
   get #place(): number {
     return Math.max(0, this.#stored);
   }
@@ -135,7 +138,7 @@ export class Sequence implements Player {
     return { json: `{"ok":true,"value":${this.#screenAt(this.#index).jsonAs(this.#index + 1)}}` };
   }
 
-  /** Whether the phone shows the next screen when it is read again. */
+  /** Whether the phone shows the next screen at the next reading. */
   #isOver(): boolean {
     if (this.#index >= this.#last || this.#stored < this.#index) return false;
     const saved = this.#notesAt(this.#index).length;
@@ -150,20 +153,20 @@ export class Sequence implements Player {
     if (Number.isFinite(since)) clock.now = Math.max(clock.now, since);
   }
 
-  /** Ends the comparison once the code has acted on the last screen, or waits there: the next screen is not known. */
+  /** Ends the comparison once the code has acted on the last screen, or waits there: the next screen is unknown. */
   #lookAgain(): void {
     if (this.#calls.notes.length > 0 || this.#readings > maxLastReadings) this.#end(null);
   }
 
   #store(params: unknown): CallAnswer {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from the prelude; user code harms only its replay
     const stored = params as AgentCallParams<'record.screen'>;
     if (!isDebug(stored)) this.#compare(stored);
     return { ok: true, value: 'stored' };
   }
 
   #compare({ stage, screenState }: AgentCallParams<'record.screen'>): void {
-    // A reading that is stored twice stands in the record twice.
+    // A reading that is stored twice is in the record twice.
     if (this.#stored === this.#index && this.#readings === 0 && this.#index < this.#last) this.#index += 1;
     if (this.#stored === this.#last) return this.#end(null);
     if (this.#stored === this.#index || !this.#didTheSame()) return this.#differs('calls', null);
@@ -177,14 +180,14 @@ export class Sequence implements Player {
     this.#conclude({ kind: 'diverges', index: this.#stored, in: 'screen', saved, now: moment });
   }
 
-  /** Whether the code did what the record says of the screen that was stored last. */
+  /** Whether the code made the recorded calls on the screen that was stored last. */
   #didTheSame(): boolean {
     if (!this.#knowsCalls || this.#stored < 0) return true;
     const { calls = [] } = this.#given.screens[this.#stored] ?? {};
     return this.#calls.areThoseOf(calls, this.#screenAt(this.#stored));
   }
 
-  /** Ends the run, or what can be compared (`null`). */
+  /** Ends the run, or only its comparable part (`null`). */
   #end(how: SequenceMoment['ends']): void {
     if (this.#stored < this.#last) {
       if (how !== null) this.#conclude({ kind: 'ended', index: this.#place, how });
@@ -218,14 +221,14 @@ export class Sequence implements Player {
 const tellable = (words: readonly string[]): string[] =>
   words.slice(0, maxSequenceCalls).map((one) => shortened(one, maxVerdictWordsLength));
 
-/** A call as it is compared and told: what it was, and what it acted on. */
+/** Call for comparisons and reports: its name, and the target of its action. */
 interface CallNote {
   name: string;
-  /** The touched node in words, or the app; null: not known. */
+  /** Touched node in words, or the app; null when unknown. */
   target: string | null;
 }
 
-/** Calls of the code on one screen. Records say nothing of password fields, so calls on them are left out here, too. */
+/** Calls of the code on one screen. Records omit calls on password fields, so they are omitted here too. */
 class CallsOnScreen {
   readonly notes: CallNote[] = [];
   #isAtPassword: boolean;
@@ -243,7 +246,7 @@ class CallsOnScreen {
     this.notes.push({ name, target: point === undefined ? app : screen.wordsAt(point.x, point.y) });
   }
 
-  /** A record has the first ones of many. */
+  /** Whether the calls equal the recorded ones. A record contains only the first of many calls. */
   areThoseOf(saved: readonly RecordedCall[], screen: ShownScreen): boolean {
     const known = notesOf(saved, screen);
     const isCut = saved.length >= maxRecordedCalls;
@@ -252,7 +255,7 @@ class CallsOnScreen {
   }
 }
 
-/** The calls of a record as those of a replay. */
+/** Converts the calls of a record to those of a replay. */
 const notesOf = (saved: readonly RecordedCall[], screen: ShownScreen): CallNote[] =>
   saved
     .filter(({ name }) => changesPhone(name))

@@ -5,13 +5,13 @@ import { answerCall, changesPhone, wordsOfCall, type ShownScreen } from './phone
 import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import type { VerdictNotes } from './verdict-notes.ts';
 
-/** Changes of the phone by code that has stored nothing. */
+/** Maximum number of calls that change the phone by code that has stored no screen. */
 const maxBlindActs = 200;
 
-/** Maximum virtual time that a wait charges for one reading, so that waits of 30 s look 25 times. */
+/** Maximum virtual time in milliseconds that one reading charges to a wait, so that waits of 30 s read 25 times. */
 const readingMs = 1000;
 
-/** Readings after the screen was stored, without anything being done. */
+/** Maximum number of readings without a call after the screen was stored. */
 const maxIdleReadings = 200;
 
 export const submitted: CallAnswer = {
@@ -23,7 +23,7 @@ export const submitted: CallAnswer = {
 export const isDebug = ({ stage, screenState }: AgentCallParams<'record.screen'>): boolean =>
   stage === 'debug' && screenState === 'unknown';
 
-/** The phone shows one screen for ever; over when it is clear what the code makes of it. */
+/** Shows one screen forever. Done when the code's verdict on it is clear. */
 export class SingleScreen implements Player {
   readonly missed: Player['missed'];
   readonly #screen: ShownScreen;
@@ -76,7 +76,7 @@ export class SingleScreen implements Player {
   }
 
   #store(params: unknown): CallAnswer {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from the prelude; user code harms only its replay
     const stored = params as AgentCallParams<'record.screen'>;
     if (!isDebug(stored)) {
       if (this.#notes.stored === undefined) this.#notes.store(stored.screenState, stored.stage);
@@ -92,12 +92,12 @@ export class SingleScreen implements Player {
   }
 }
 
-/** Maximum number of readings of a screen by code that does not store it. Then it gets the next one. */
+/** Maximum number of readings of a screen that the code does not store. Then the next screen follows. */
 const maxReadings = 30;
 
 /**
- * One run is shown a screen after the other: the next one after it has stored the present one and acted, or stored it
- * once more. A screen at which anything else happens gets no verdict.
+ * Shows several screens to one run. The next one follows once the code has stored the current one and acted, or has
+ * stored it again. A screen on which anything else happens gets no verdict.
  */
 export class ScreenStream implements Player {
   readonly missed = undefined;
@@ -143,13 +143,13 @@ export class ScreenStream implements Player {
   #read(): CallAnswer {
     if (this.#notes.verdict !== undefined || ++this.#readings > maxReadings) this.#next();
     const screen = this.#screen;
-    // The run is over then, so the answer is never seen.
+    // The run is over, so this answer is never read.
     if (screen === undefined) return { ok: true };
     return { json: `{"ok":true,"value":${screen.jsonAs(this.index + 1)}}` };
   }
 
   #store(params: unknown): CallAnswer {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- from the prelude; user code harms only its replay
     const stored = params as AgentCallParams<'record.screen'>;
     if (stored.treeId === this.index + 1 && !isDebug(stored)) {
       this.#conclude('waits');
@@ -169,7 +169,7 @@ export class ScreenStream implements Player {
     else this.#notes = this.#notesOf(this.index);
   }
 
-  /** The present screen is left to a replay of its own. */
+  /** Ends the stream. The current screen needs a separate replay. */
   #end(): void {
     this.isDone = true;
     this.index += 1;

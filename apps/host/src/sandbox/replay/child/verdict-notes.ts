@@ -16,10 +16,10 @@ import { notReplayed } from './phone-of-screen.ts';
 
 type FollowUp = Extract<ReplayVerdict, { kind: 'state' }>['next'];
 
-/** Notes of one screen's replay so far, and the verdict that it comes to. */
+/** Notes on the replay of one screen, and its verdict. */
 export class VerdictNotes {
   readonly missed: MissedSearch[] = [];
-  /** Changes of the phone. */
+  /** Number of calls that changed the phone. */
   acts = 0;
   stored: { state: string; stage: string } | undefined;
   verdict: ReplayVerdict | undefined;
@@ -46,7 +46,7 @@ export class VerdictNotes {
     this.stored ??= { state: shortened(state, maxStageLength), stage: shortened(stage, maxStageLength) };
   }
 
-  /** Concludes the verdict. Later notes no longer count. */
+  /** Sets the verdict. Later notes are ignored. */
   conclude(how: FollowUp | 'acts_blind' | 'ended', message: string | null = null): void {
     const did = this.#did;
     if (this.stored !== undefined && how !== 'acts_blind' && how !== 'ended')
