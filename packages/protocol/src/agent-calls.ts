@@ -1,7 +1,7 @@
 /**
- * Calls by which code in the sandbox uses the phone it runs on, and its recorder: one row a call, with the
- * shape of its parameters (checked by the host, because the caller is user code) and of its result. Coordinates
- * are pixels of the screen as it is rotated now, from the top left corner. Durations are milliseconds.
+ * Calls by which code in the sandbox uses the phone that it runs on, and its recorder. Each row is one call, with the
+ * schema of its parameters (validated by the host, because the caller is user code) and the type of its result.
+ * Coordinates are pixels of the screen in its current rotation, from the top left corner. Durations are milliseconds.
  */
 import { Type, type Static, type TSchema } from 'typebox';
 
@@ -28,47 +28,50 @@ import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/work/run-t
 import { SecretName } from './secrets.ts';
 import { maxRunResultBytes, maxStageLength } from './runs/run-limits.ts';
 
-/** Files travel in parts of at most this size, in bytes. */
+/** Maximum size of one part of a file, in bytes. */
 const maxFilePartBytes = 512 * 1024;
 
-/** Pictures that go into a record. */
+/** Qualities of pictures in a record. */
 export const screenshotQualities = ['none', 'low_quality', 'high_quality'] as const;
 export type ScreenshotQuality = (typeof screenshotQualities)[number];
 
-/** Types of the records that an automation submits; a `crash` is recorded by the host alone. */
+/** Types of records that an automation submits. Only the host records a `crash`. */
 export const submittedRecordTypes = ['outOfSteps', 'timeout', 'debug'] as const;
 
-/** How a submit went: the record's ID, or why there is none. */
+/** Result of a submit: the record's ID, or the reason why there is none. */
 export type SubmitResult = { success: true; id: string } | { success: false; error: string };
 
 const coordinate = Type.Integer({ minimum: 0, maximum: 100_000 });
 const point = { x: coordinate, y: coordinate };
 const touch = {
   ...point,
-  /** The node that is meant: the host touches it where a touch gets to it, in place of the point. */
+  /** Target node. The host touches it where a touch reaches it, instead of the point. */
   on: Type.Optional(TouchedNode),
-  /** Closes the keyboard where it lies over the node. */
+  /** Whether to close the keyboard when it covers the node. */
   closeKeyboard: Type.Optional(Type.Boolean()),
 };
-/** Has the result say which window gets the touch; without it, and where the phone does not tell, it is null. */
+/**
+ * Whether the result names the window that gets the touch. Otherwise, and when the phone does not report it, the result
+ * is null.
+ */
 const tellWindow = Type.Optional(Type.Boolean());
 const packageName = PackageName;
-/** A user of the phone, such as that of a work profile. Default: the main one. */
+/** User of the phone, such as that of a work profile. Default: the main user. */
 const user = Type.Optional(Type.Integer({ minimum: 0, maximum: 9999 }));
 const phonePath = Type.String({ pattern: '^/[^\\u0000\\r\\n]+$', maxLength: 1000 });
 const nothing = Type.Object({});
-/** JSON of an object. */
+/** JSON text of an object. */
 const objectText = Type.String({ maxLength: maxRunResultBytes });
 
-/** The server's answer about tasks, or its reason for giving none. */
+/** Answer of the server about tasks, or the reason for a refusal. */
 export type TaskAnswer =
   | { success: true; tasks: readonly RunTask[]; timeoutMs: number }
   | { success: false; error: string };
 
-/** A call's parameters as a schema; its result is only a type, because the host itself makes it. */
+/** Parameters of a call as a schema. The result is only a type, because the host itself creates it. */
 interface AgentCall<Params extends TSchema, Result> {
   readonly params: Params;
-  /** Never set: it carries the type. */
+  /** Never set; carries the type of the result. */
   readonly result?: Result;
 }
 
@@ -79,25 +82,25 @@ const call =
 export const agentCalls = {
   'screen.content': call<ScreenTree>()(nothing),
   /**
-   * Waits until the phone shows another screen than in the reading of that `capturedAt`; `same` when the time is over. `untold` comes at
-   * once where the phone does not tell of changes: the caller has to look.
+   * Waits until the phone shows another screen than in the reading with that `capturedAt`. Returns `same` after the
+   * timeout, and `untold` at once when the phone does not report changes: then the caller has to poll.
    */
   'screen.change': call<'changed' | 'same' | 'untold'>()(
     Type.Object({
       capturedAt: Type.Integer({ minimum: 0 }),
-      /** How long after that reading the phone may be looked at again, at the earliest. */
+      /** Minimum pause after that reading before the phone may be read again. */
       restMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
       timeoutMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
     }),
   ),
-  /** All windows, the front one first. */
+  /** Returns all windows, the front one first. */
   'screen.windows': call<WindowTree[]>()(nothing),
   'screen.screenshot': call<ScreenPicture>()(
     Type.Object({
       format: Type.Optional(Type.Union([Type.Literal('jpeg'), Type.Literal('png')])),
-      /** JPEG quality. Default 80. */
+      /** JPEG quality in percent. Default 80. */
       quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
-      /** Larger pictures are scaled down to this width. Default: as the screen is. */
+      /** Maximum width in pixels; larger pictures are scaled down. Default: the width of the screen. */
       maxWidth: Type.Optional(Type.Integer({ minimum: 16, maximum: 10_000 })),
     }),
   ),
@@ -118,7 +121,7 @@ export const agentCalls = {
       tellWindow,
     }),
   ),
-  /** Holds at the first point until what is there can be moved, and takes it to the second. */
+  /** Long-presses the first point until its content can be moved, and drags it to the second. */
   'input.drag': call<void>()(
     Type.Object({
       fromX: coordinate,
@@ -128,7 +131,7 @@ export const agentCalls = {
       durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
     }),
   ),
-  /** Several fingers at once, each along its own way. */
+  /** Moves several fingers at the same time, each along its own path. */
   'input.fingers': call<void>()(
     Type.Object({
       ways: Type.Array(
@@ -139,34 +142,34 @@ export const agentCalls = {
     }),
   ),
   'input.hideKeyboard': call<void>()(nothing),
-  /** Presses a button of the dialog in front, the named one if there is a name; gives its label. */
+  /** Presses a button of the dialog in front: the named one, if a name is given. Returns its label. */
   'alert.press': call<string>()(
     Type.Object({
       answer: Type.Union([Type.Literal('accept'), Type.Literal('dismiss')]),
       button: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     }),
   ),
-  /** Quarter turns from upright. */
+  /** Rotates the screen, counted in quarter turns from upright. */
   'screen.rotate': call<void>()(Type.Object({ quarterTurns: Type.Integer({ minimum: 0, maximum: 3 }) })),
-  /** Types into the focused field, after what is there. Any Unicode text. */
+  /** Types any Unicode text into the focused field, after its current content. */
   'input.text': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
-  /** Empties the focused field. */
+  /** Clears the focused field. */
   'input.clearText': call<void>()(nothing),
-  /** The text on the clipboard. */
+  /** Returns the text on the clipboard. */
   'clipboard.read': call<string>()(nothing),
   'clipboard.write': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
-  /** An Android key code, such as 66 for ENTER. */
+  /** Presses a key by its Android key code, such as 66 for ENTER. */
   'input.key': call<void>()(Type.Object({ keyCode: Type.Integer({ minimum: 0, maximum: 1000 }) })),
   'navigate.back': call<void>()(nothing),
   'navigate.home': call<void>()(nothing),
   'navigate.recents': call<void>()(nothing),
   'navigate.notifications': call<void>()(nothing),
-  /** Off: without any; on: as they were. They are put back when the run has ended. */
+  /** Turns animations off, or back to their earlier values. They are restored at the end of the run. */
   'screen.animations': call<void>()(Type.Object({ isOn: Type.Boolean() })),
-  /** Put back when the run has ended. */
+  /** Changes settings of the phone. They are restored at the end of the run. */
   'phone.settings': call<void>()(PhoneSettings),
   'notification.list': call<PhoneNotification[]>()(nothing),
-  /** Text messages that came at that time or later, newest first. Without `from` from everybody. */
+  /** Returns text messages received since the given time, newest first. Without `from`, messages of all senders. */
   'message.list': call<PhoneMessage[]>()(
     Type.Object({
       since: Type.Number({ minimum: 0 }),
@@ -176,7 +179,7 @@ export const agentCalls = {
   'app.launch': call<void>()(Type.Object({ packageName, user })),
   'app.stop': call<void>()(Type.Object({ packageName, user })),
   'app.current': call<CurrentApp>()(nothing),
-  /** Opens an address in the named app, or in one that accepts it. */
+  /** Opens a URL in the named app, or in an app that accepts it. */
   'app.openLink': call<void>()(
     Type.Object({
       url: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9+.-]*:\\S+$', maxLength: 4000 }),
@@ -185,7 +188,7 @@ export const agentCalls = {
   ),
   'app.list': call<InstalledApp[]>()(Type.Object({ user })),
   'user.list': call<PhoneUser[]>()(nothing),
-  /** From an APK file on the phone. */
+  /** Installs an app from an APK file on the phone. */
   'app.install': call<InstalledParts>()(
     Type.Object({ path: phonePath, grantPermissions: Type.Boolean(), user }),
   ),
@@ -201,7 +204,7 @@ export const agentCalls = {
     }),
   ),
   'file.list': call<PhoneFile[]>()(Type.Object({ path: phonePath })),
-  /** A part of a file, counted from 0; beyond the end it is empty. */
+  /** Reads a part of a file, counted from 0. Beyond the end of the file, the part is empty. */
   'file.read': call<PhoneFilePart>()(
     Type.Object({
       path: phonePath,
@@ -209,7 +212,9 @@ export const agentCalls = {
       partBytes: Type.Integer({ minimum: 1, maximum: maxFilePartBytes }),
     }),
   ),
-  /** The first part replaces the file, the others follow what is there. Missing folders are made. */
+  /**
+   * Writes a part of a file. The first part replaces the file, the others are appended. Missing folders are created.
+   */
   'file.write': call<void>()(
     Type.Object({
       path: phonePath,
@@ -217,7 +222,10 @@ export const agentCalls = {
       isFirst: Type.Boolean(),
     }),
   ),
-  /** Has Android put a file into MediaStore. False: it did not, or the file is in no shared storage. */
+  /**
+   * Makes Android index a file in MediaStore. Returns false when Android did not, or when the file is outside shared
+   * storage.
+   */
   'file.scan': call<boolean>()(Type.Object({ path: phonePath })),
   'file.delete': call<void>()(Type.Object({ path: phonePath })),
   'phone.shell': call<ShellResult>()(
@@ -228,13 +236,13 @@ export const agentCalls = {
   ),
   'device.info': call<DeviceInfo>()(nothing),
   /**
-   * Collects a screen for the run's next record. With `tree_unknown` the host has done nothing, because it no longer
-   * has the tree: the caller sends it as `root`, or neither when it is too large to be sent.
+   * Collects a screen for the run's next record. `tree_unknown` means that the host has done nothing because it no
+   * longer has the tree. The caller then sends the tree as `root`, or neither when it is too large.
    */
   'record.screen': call<'stored' | 'tree_unknown'>()(
     Type.Object({
       treeId: Type.Optional(Type.Integer({ minimum: 1 })),
-      /** A `UiNode`, as user code sends it: the host checks it node by node. */
+      /** `UiNode` from user code; the host validates it node by node. */
       root: Type.Optional(Type.Unknown()),
       stage: Type.String({ maxLength: maxStageLength }),
       screenState: Type.String({ maxLength: maxStageLength }),
@@ -242,35 +250,35 @@ export const agentCalls = {
       screenshot: Type.Enum(screenshotQualities),
     }),
   ),
-  /** Makes a record of the collected screens. An invalid request is answered with `success: false`. */
+  /** Makes a record of the collected screens. An invalid request gets `success: false`. */
   'record.submit': call<SubmitResult>()(
     Type.Object({
       type: Type.String({ maxLength: 100 }),
       tag: Type.Optional(Type.String({ maxLength: 1000 })),
     }),
   ),
-  /** The value of a secret of the project. */
+  /** Returns the value of a secret of the project. */
   'secret.get': call<string>()(Type.Object({ name: SecretName })),
-  /** Types its value into the focused field. The code does not get the value. */
+  /** Types the value of a secret into the focused field. The code does not get the value. */
   'secret.type': call<void>()(Type.Object({ name: SecretName })),
   /**
-   * A part of a file that the run attaches, from the first, 0, to the last. A first part of a name whose last has not
-   * come begins it anew.
+   * Attaches a part of a file to the run, counted from 0 to the last. A repeated first part restarts a file whose last
+   * part has not come.
    */
   'run.attach': call<void>()(
     Type.Object({
       name: Type.String({ maxLength: 1000 }),
       contentType: Type.Optional(ContentType),
-      /** Text is searched for secrets. */
+      /** Whether the file is text, in which secrets are redacted. */
       isText: Type.Boolean(),
       part: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
       isLast: Type.Boolean(),
       base64: Type.String({ maxLength: Math.ceil(maxFilePartBytes / 3) * 4 }),
     }),
   ),
-  /** The task that the run has now; none when it is of no job. */
+  /** Returns the current task of the run; no task when the run belongs to no job. */
   'task.current': call<TaskAnswer>()(nothing),
-  /** Another task of the job, which the run takes; none when there is none for it. */
+  /** Takes another task of the job; no task when none is left for the run. */
   'task.next': call<TaskAnswer>()(nothing),
   'task.submit': call<TaskAnswer>()(
     Type.Object({ status: SubmittedStatus, isFinal: Type.Boolean(), data: objectText }),
@@ -285,14 +293,17 @@ export const agentCalls = {
   'task.submitElsewhere': call<TaskAnswer>()(
     Type.Object({ jobId: Uuid, isSuccess: Type.Boolean(), data: objectText }),
   ),
-  /** The stage runner came to its last stage: what it may have recorded of its way before no longer counts. */
+  /**
+   * Reports that the stage runner has reached its last stage. Failures that it may have recorded before then no longer
+   * count.
+   */
   'run.arrived': call<void>()(nothing),
 } as const;
 
 export type AgentCallName = keyof typeof agentCalls;
 /** Calls of `agent.utils.job`. */
 export type TaskCallName = Extract<AgentCallName, `task.${string}`>;
-/** Calls that the host answers by itself. */
+/** Calls that the host answers itself. */
 export type HostCallName =
   | TaskCallName
   | 'record.screen'

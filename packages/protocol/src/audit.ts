@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** Audited actions, each with the kind of thing that it is done to. */
+/** Audited actions, each with the type of its subject. */
 export const auditActions = {
   launch: 'project',
   stop: 'device',
@@ -70,7 +70,7 @@ export const auditActions = {
   create_user: 'user',
   update_user: 'user',
   delete_user: 'user',
-  /** Refused reads; reads that succeed are not noted. */
+  /** Refused reads. Successful reads are not recorded. */
   read: null,
 } as const satisfies Record<string, AuditSubjectType | null>;
 
@@ -91,13 +91,13 @@ const subjectTypes = [
 export type AuditSubjectType = (typeof subjectTypes)[number];
 
 export type AuditAction = keyof typeof auditActions;
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has only its own keys
 export const AuditAction = Type.Enum(Object.keys(auditActions) as AuditAction[], {
   title: 'AuditAction',
   description: 'Action of an audit entry; `read` occurs only in refusals',
 });
 
-/** `failed`: it was begun, and may be done in part. */
+/** Outcome of an action. `failed`: the action was started, and may be partly done. */
 export const AuditOutcome = Type.Enum(['done', 'refused', 'failed'] as const, { title: 'AuditOutcome' });
 export type AuditOutcome = Static<typeof AuditOutcome>;
 

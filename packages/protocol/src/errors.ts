@@ -3,9 +3,9 @@ import { webhookErrors } from './webhook-events.ts';
 import { workErrors } from './runs/work-errors.ts';
 
 /**
- * Every failure that a caller can meet: one row a code, with its HTTP status and the message's template.
- * A code is stable and is never given another meaning. `{name}` is filled in by whoever raises the error;
- * what is filled in is shown to the caller, so it never holds an internal text.
+ * Failures that a caller can get. Each row is one code, with its HTTP status and the template of its message. A code is
+ * stable and is never reused with another meaning. The code that raises the error fills in `{name}`. The caller sees
+ * these values, so they never contain an internal text.
  */
 export const errorTable = {
   ...secretErrors,
@@ -387,7 +387,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has only its own keys
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 type Placeholders<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
@@ -400,7 +400,7 @@ export type ErrorDetails<Code extends ErrorCode> = Record<
   string | number
 >;
 
-/** The message of `code`, with its template filled in. */
+/** Returns the message of `code` with its template filled in. */
 export function errorMessage<Code extends ErrorCode>(code: Code, details: ErrorDetails<Code>): string {
   const values: Record<string, string | number> = details;
   return errorTable[code].message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));

@@ -3,13 +3,16 @@ import { Type, type Static } from 'typebox';
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
 const share = Type.Number({ minimum: 0, maximum: 1 });
 
-/** The nodes of the screen that meet all of these, with all that is in them. Texts as people see them, in any letter case. */
+/**
+ * Masks all nodes of the screen that meet all conditions, with their descendants. Texts are compared as displayed,
+ * ignoring case.
+ */
 const NodeMask = Type.Object(
   {
-    /** Full resource id, or only its name. */
+    /** Full resource ID, or only its name. */
     viewId: text,
     packageName: text,
-    /** In full, or without its package. */
+    /** Class with or without its package. */
     className: text,
     text,
     textContains: text,
@@ -20,7 +23,7 @@ const NodeMask = Type.Object(
 );
 export type NodeMask = Static<typeof NodeMask>;
 
-/** A part of the screen as it is turned: shares of its width and height, from the top left corner. */
+/** Masks an area of the screen in its current rotation: shares of width and height, from the top left corner. */
 const AreaMask = Type.Object(
   {
     area: Type.Object(
@@ -32,7 +35,7 @@ const AreaMask = Type.Object(
 );
 export type AreaMask = Static<typeof AreaMask>;
 
-/** A part of a screen that must not leave the host. */
+/** Part of a screen that must not leave the host. */
 export const ScreenMask = Type.Union([NodeMask, AreaMask]);
 export type ScreenMask = Static<typeof ScreenMask>;
 export const ScreenMasks = Type.Array(ScreenMask, { maxItems: 100 });

@@ -1,12 +1,12 @@
 import { IsLiteral, IsObject, type TObject, type TUnion } from 'typebox';
 
-/** Objects that a field tells apart, such as the `type` of a step. */
+/** Objects distinguished by one field, such as the `type` of a step. */
 export interface Choice {
   readonly field: string;
   readonly variants: ReadonlyMap<string, TObject>;
 }
 
-/** Undefined: nothing tells the variants of the union apart. */
+/** Returns the choice of a union; undefined when no field distinguishes its variants. */
 export function choiceOf({ anyOf }: TUnion): Choice | undefined {
   const objects = anyOf.filter(IsObject);
   const [first] = objects;

@@ -11,13 +11,13 @@ interface SchemaError {
 }
 
 export interface SchemaProblem {
-  /** Place of the problem, such as `steps[0].on`, or all that is missing; empty for the value as a whole. */
+  /** Place of the problem, such as `steps[0].on`, or all missing fields; empty for the value as a whole. */
   readonly field: string;
-  /** The rest of a sentence that begins with the field, such as `must be a whole number`. */
+  /** Rest of a sentence that begins with the field, such as `must be a whole number`. */
   readonly problem: string;
 }
 
-/** Says for people what is wrong first with a value. Undefined: nothing is. */
+/** Describes for people the first problem of a value. Undefined when the value is valid. */
 export function findSchemaProblem(schema: TSchema, value: unknown): SchemaProblem | undefined {
   const errors: readonly SchemaError[] = Errors(schema, value);
   const [first] = errors;
@@ -40,7 +40,7 @@ function problemOfError(schema: TSchema, first: SchemaError, errors: readonly Sc
 
 const maxNameLength = 60;
 
-/** `/device_ids/3` → `device_ids[3]`. */
+/** Converts a JSON pointer to a field name: `/device_ids/3` → `device_ids[3]`. */
 function fieldName(instancePath: string): string {
   const segments = instancePath.split('/').slice(1).map(unescaped);
   return segments
@@ -49,10 +49,12 @@ function fieldName(instancePath: string): string {
     .replace(/^\./, '');
 }
 
-/** A segment of a JSON pointer. */
+/** Decodes a segment of a JSON pointer. */
 const unescaped = (segment: string): string => segment.replaceAll('~1', '/').replaceAll('~0', '~');
 
-/** An object that names its variant by a constant is judged as that variant. Undefined: the error is in no such union. */
+/**
+ * Finds the problem in the variant that the object names by a constant. Undefined when the error is in no such union.
+ */
 function problemOfVariant(schema: TSchema, value: unknown, error: SchemaError): SchemaProblem | undefined {
   const union = findUnion({ schema, value, instancePath: error.instancePath, schemaPath: error.schemaPath });
   const choice = union && choiceOf(union.schema);
@@ -75,10 +77,10 @@ interface Place {
   readonly schemaPath: string;
 }
 
-/** Keywords after which a segment of the value's path follows. */
+/** Keywords that a segment of the value's path follows. */
 const steps: ReadonlySet<string> = new Set(['properties', 'items', 'patternProperties']);
 
-/** The outermost union on the way to an error. */
+/** Finds the outermost union on the way to an error. */
 function findUnion({ schema, value, instancePath, schemaPath }: Place) {
   const below = instancePath.split('/').slice(1);
   let [at, inside, path]: [unknown, unknown, string] = [schema, value, ''];
@@ -116,7 +118,7 @@ const typeNames: Readonly<Record<string, string>> = {
 
 const readableType = (type: string): string => typeNames[type] ?? `a ${type}`;
 
-/** A choice fails once for each of its variants. */
+/** Returns the values of all errors of a choice, which fails once for each of its variants. */
 function choicesOf(
   error: SchemaError,
   errors: readonly SchemaError[],
@@ -129,7 +131,7 @@ function choicesOf(
 
 const limitOf = ({ params }: SchemaError): string => String(param(params, 'limit'));
 
-/** Sentences of what a limit of a count means; 1 is the usual least. */
+/** Describes a violated minimum count; the usual minimum is 1. */
 const tooFew = (error: SchemaError, what: string): string =>
   limitOf(error) === '1' ? 'must not be empty' : `must have at least ${limitOf(error)} ${what}`;
 
@@ -156,18 +158,18 @@ const sentences: Readonly<Record<string, (error: SchemaError, errors: readonly S
   uniqueItems: () => 'must not have the same item twice',
 };
 
-/** Keywords without a sentence speak of schemas, which callers don't know. */
+/** Returns the sentence for an error. Keywords without a sentence concern schemas, which callers don't know. */
 const problemOf = (error: SchemaError, errors: readonly SchemaError[]): string =>
   sentences[error.keyword]?.(error, errors) ?? 'does not have the required form';
 
-/** Says which fields there are, or that a name is none of the form that names have there. */
+/** Lists the existing fields, or explains that a name has the wrong form. */
 function unknownProblem(schema: TSchema, { schemaPath }: SchemaError): string {
   const known = fieldsAt(schema, schemaPath);
   if (known.length === 0) return 'has a name that is not allowed there';
   return `is not known: the fields there are ${known.join(', ')}`;
 }
 
-/** Names of the fields of the object whose `additionalProperties` is at that pointer. */
+/** Returns the field names of the object whose `additionalProperties` is at that pointer. */
 function fieldsAt(schema: TSchema, schemaPath: string): string[] {
   const segments = schemaPath.split('/').slice(1).map(unescaped);
   if (segments.at(-1) === 'additionalProperties') segments.pop();

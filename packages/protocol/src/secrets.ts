@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** Names in the form of environment variables. */
+/** Pattern for names in the form of environment variables. */
 export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
 export const SecretName = Type.String({
   pattern: secretNamePattern,
@@ -8,18 +8,21 @@ export const SecretName = Type.String({
   examples: ['PASSWORD'],
 });
 
-/** In UTF-16 units. Text shorter than the minimum occurs everywhere, so it cannot be removed from logs. */
+/**
+ * Limits of a value's length in UTF-16 units. Text shorter than the minimum occurs everywhere, so it cannot be redacted
+ * in logs.
+ */
 export const secretLength = { min: 4, max: 8192 };
 export const maxSecretsOfProject = 100;
 
-/** The secrets of a launch, by name. They are sent to hosts, and stored nowhere. */
+/** Secrets of a launch, by name. They are sent to hosts, and never stored. */
 export const LaunchSecrets = Type.Record(
   Type.String({ pattern: secretNamePattern }),
   Type.String({ minLength: secretLength.min, maxLength: secretLength.max }),
 );
 export type LaunchSecrets = Static<typeof LaunchSecrets>;
 
-/** Rows of the error table. */
+/** Failures of secrets, as rows of the error table. */
 export const secretErrors = {
   secret_not_found: { status: 404, message: 'Project {project_id} has no secret {name}.' },
   too_many_secrets: {

@@ -27,7 +27,7 @@ const group = {
 const phone = { device_id: text, serial: text, model: text, host_id: text, host_name: text };
 const host = { host_id: text, host_name: text };
 
-/** Events of webhooks, with the body of each message. It has IDs and states; the API has the rest. */
+/** Events of webhooks, with the body of each message. The body contains IDs and states; the API provides the rest. */
 export const webhookEvents = {
   'run.ended': eventOf(
     'run.ended',
@@ -145,7 +145,7 @@ export type WebhookEvent = {
 }[WebhookEventName];
 export type WebhookData<Name extends WebhookEventName> = Static<(typeof webhookEvents)[Name]>['data'];
 
-/** Those that a webhook may ask for. */
+/** Names of the events that a webhook may subscribe to. */
 export const webhookEventNames = [
   'run.ended',
   'device.not_ready',
@@ -163,7 +163,7 @@ export const webhookEventNames = [
 ] as const satisfies readonly WebhookEventName[];
 export type ChosenEvent = (typeof webhookEventNames)[number];
 
-/** Rows of the error table. */
+/** Failures of webhooks, as rows of the error table. */
 export const webhookErrors = {
   invalid_webhook: { status: 400, message: 'The webhook cannot be used: {problem}.' },
   webhook_not_found: { status: 404, message: 'Webhook {webhook_id} was not found.' },

@@ -22,7 +22,7 @@ const list = (...children: object[]): object => ({
 const article = (name: string): object => group(text(name), button('Add'));
 const articles = (...names: string[]): CompactScreen => shown(text('Shop'), list(...names.map(article)));
 
-/** The line of the second screen that a touch on the given line of the first would hit. */
+/** Returns the line of the second screen that a touch on the given line of the first would hit. */
 function again(before: CompactScreen, index: number, now: CompactScreen): unknown {
   const line = before.lines[index];
   if (line === undefined) throw new Error('no such line');

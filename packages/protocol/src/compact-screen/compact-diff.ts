@@ -1,35 +1,35 @@
 import { type CompactLine, type CompactScreen, numbered } from './compact-screen.ts';
 import type { NodeIdentity } from './node-identity.ts';
 
-/** A line of a screen as somebody has been told of it. */
+/** Line of a screen that a caller has received, with its number. */
 export interface NumberedLine extends Pick<CompactLine, 'text' | 'depth' | 'identity'> {
   readonly number: number;
 }
 
-/** A screen as somebody has been told of it. */
+/** Screen that a caller has received. */
 export interface NumberedScreen {
   readonly head: string;
   readonly lines: readonly NumberedLine[];
 }
 
-/** The parts of a compact screen that its numbering needs; its nodes may have been read in another process. */
+/** Parts of a compact screen that its numbering needs. Its nodes may have been read in another process. */
 export interface NumberableScreen extends Pick<CompactScreen, 'head' | 'leftOut'> {
   readonly lines: readonly Omit<CompactLine, 'node' | 'said'>[];
 }
 
 interface NumberedReply {
   readonly screen: NumberedScreen;
-  /** `diff` when the lines tell only what has changed. */
+  /** `diff` when the lines contain only the changes. */
   readonly view: 'compact' | 'diff';
   readonly lines: readonly string[];
 }
 
-/** Beyond, the numbers begin anew. */
+/** Maximum number of a line. Beyond it, numbering restarts. */
 const maxNumber = 9999;
-/** Share of changed lines above which the screen is told as a whole. */
+/** Share of changed lines above which the whole screen is sent. */
 const maxChangedShare = 0.6;
 
-/** A screen that nobody has been told of before. */
+/** Numbers a screen for a caller that has no earlier one. */
 export function numberScreen({ head, lines, leftOut }: NumberableScreen): NumberedReply {
   const numberedLines = lines.map((line, index) => numberLine(line, index + 1));
   const texts = numberedLines.map((line) => numbered(line.number, line));
@@ -37,8 +37,8 @@ export function numberScreen({ head, lines, leftOut }: NumberableScreen): Number
 }
 
 /**
- * Tells only the changes since a screen. Unchanged nodes keep their numbers, and a number is never given to
- * another node.
+ * Returns only the changes since a screen. Unchanged nodes keep their numbers, and a number is never reused for another
+ * node.
  */
 export function numberChanges(before: NumberedScreen, now: NumberableScreen): NumberedReply {
   const known = byName(before.lines);
@@ -89,7 +89,7 @@ const numberLine = (
 const nameOf = ({ identity: { key, context, around, twins, twinsAround } }: Identified): string =>
   [key, context, ...(twins === 1 ? [] : [around, twinsAround])].join('\u0002');
 
-/** Those that no other line can be taken for. */
+/** Returns the lines that no other line can be mistaken for, by name. */
 function byName<Line extends Identified>(lines: readonly Line[]): ReadonlyMap<string, Line> {
   const named = Map.groupBy(lines, nameOf);
   return new Map(

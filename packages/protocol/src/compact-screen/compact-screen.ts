@@ -5,19 +5,19 @@ const maxLines = 200;
 const maxTextsJoined = 5;
 const maxDepth = 10;
 
-/** A numbered line and the node behind it. */
+/** Line of a compact screen, and the node behind it. */
 export interface CompactLine {
-  /** Without its number. */
+  /** Text of the line without its number. */
   readonly text: string;
-  /** How many scrollers it is in. */
+  /** Number of scrollers around the node. */
   readonly depth: number;
   readonly identity: NodeIdentity;
   readonly isTouchable: boolean;
-  /** The texts that the line shows, in parts. */
+  /** Parts of the text that the line shows. */
   readonly texts: readonly string[];
-  /** Its texts and descriptions, whole and as the phone tells them: what is looked for is compared with these. */
+  /** Texts and descriptions of the node, complete and unchanged. Searches compare with these. */
   readonly said: readonly string[];
-  /** The node as it came with the tree. */
+  /** Node as it came with the tree. */
   readonly node: unknown;
 }
 
@@ -31,12 +31,12 @@ interface Line {
   readonly source: unknown;
   readonly node: ShownNode;
   readonly depth: number;
-  /** The texts of what it has and no other line has. */
+  /** Texts of the node's content that belong to no other line. */
   readonly texts: string[];
   readonly said: string[];
-  /** Classes and IDs of what it is in. */
+  /** Classes and IDs of the node's ancestors. */
   readonly path: string;
-  /** Texts beside the node, in the same small part of the screen; undefined until it is known. */
+  /** Texts beside the node, in the same small part of the screen; undefined until determined. */
   context: string | undefined;
 }
 
@@ -59,22 +59,22 @@ export interface Shown {
   readonly tree: { readonly packageName: string; readonly root: unknown };
 }
 
-/** Texts of a part of the screen, enough of them to tell it from other parts. */
+/** Texts of a part of the screen, as many as distinguish it from other parts. */
 interface Part {
   readonly texts: { readonly of: Line; readonly text: string }[];
-  /** Those whose context is not known yet. */
+  /** Lines whose context is not determined yet. */
   readonly open: Line[];
   hasScroller: boolean;
 }
 
 const maxTextsOfPart = 9;
-/** Lines beyond are told of nowhere. */
+/** Maximum number of lines with an identity; further lines are never sent. */
 const maxLinesIdentified = 4 * maxLines;
 const pathLength = 5;
 
 /**
- * A screen in some 300 tokens: a numbered line for each thing that can be read or touched, and the count of what is
- * left out. Texts of a phone stand in quotes, on their line; those of password fields are left out.
+ * Describes a screen in some 300 tokens: a numbered line for each node that can be read or touched, and the number of
+ * omitted nodes. Texts of the phone are quoted on their line; texts of password fields are omitted.
  */
 export function compactScreen(shown: Shown): string[] {
   const { head, lines, leftOut } = readCompact(shown);
@@ -84,7 +84,7 @@ export function compactScreen(shown: Shown): string[] {
 export const numbered = (number: number, { depth, text }: Pick<CompactLine, 'depth' | 'text'>): string =>
   `${'  '.repeat(depth)}${number} ${text}`;
 
-/** The same as data. */
+/** Returns the compact screen as data. */
 export function readCompact({ width, height, tree }: Shown): CompactScreen {
   const walk: Walk = { lines: [], plain: 0, invisible: 0 };
   const whole = visit(tree.root, { depth: 0, touched: undefined, path: [] }, walk);
@@ -121,7 +121,7 @@ function withIdentities(
   return lines.map((line, index) => ({
     text: lineText(line, idCounts),
     depth: line.depth,
-    // There is one for each line.
+    // Each line has an identity.
     identity: identities[index] ?? noIdentity,
     isTouchable: line.node.isTouchable,
     texts: line.texts,
@@ -132,7 +132,10 @@ function withIdentities(
 
 const maxTextsIdentified = 20;
 
-/** The text of a field is what somebody has typed, and that of a switch its state in whatever language. */
+/**
+ * Returns the identifying texts of a node. The text of a field is user input, and that of a switch is its state in any
+ * language, so neither of them identifies the node.
+ */
 const wordsOf = ({ isField, kind, hint }: ShownNode, texts: readonly string[]): string =>
   isField || kind === 'switch' ? hint : texts.slice(0, maxTextsIdentified).join('\u0001');
 
@@ -148,7 +151,7 @@ const noIdentity: NodeIdentity = {
 
 function visit(value: unknown, place: Place, walk: Walk): Part {
   const node = shownNode(value);
-  // An invisible node may have visible children: Android reports visibility for each node.
+  // An invisible node may have visible children: Android reports visibility for each node separately.
   if (!node.isVisible) walk.invisible += 1;
   const line = node.isVisible ? lineOf({ source: value, node }, place, walk) : undefined;
   const inside = {
@@ -178,7 +181,10 @@ function join(part: Part, { texts, open, hasScroller }: Part): void {
   part.hasScroller ||= hasScroller;
 }
 
-/** The smallest part with words beside a line tells it from its equals; what is larger is the page. */
+/**
+ * Sets the context of lines from the smallest part with texts beside them, which distinguishes equal lines. A larger
+ * part is the page.
+ */
 function settle(part: Part, isScroller: boolean): void {
   const isPage = part.hasScroller || part.texts.length >= maxTextsOfPart;
   const stillOpen: Line[] = [];
@@ -192,7 +198,7 @@ function settle(part: Part, isScroller: boolean): void {
   part.open.push(...stillOpen);
 }
 
-/** Other dialogs have the same buttons. */
+/** Whether the line is a control. Controls give no context, because other dialogs have the same buttons. */
 const isControl = ({ node: { kind, checked } }: Line): boolean => kind === 'button' || checked !== '';
 
 function lineOf(
@@ -222,7 +228,10 @@ function lineOf(
   return line;
 }
 
-/** A touchable frame around touchable things has no word to tell it by; a control without a word is still one. */
+/**
+ * Whether the line is listed. A touchable frame around touchable nodes has no text to identify it; a control is listed
+ * even without a text.
+ */
 const isListed = ({ node, texts }: Line): boolean =>
   texts.length > 0 || node.id !== '' || node.kind !== 'item';
 
@@ -244,7 +253,7 @@ function lineText({ node, texts }: Line, idCounts: ReadonlyMap<string, number>):
   ].join(' ');
 }
 
-/** Parents often say again what their children say. */
+/** Joins the distinct texts, because parents often repeat the texts of their children. */
 function joined(texts: readonly string[]): string {
   const [...different] = new Set(texts);
   const shown = JSON.stringify(different.slice(0, maxTextsJoined).join(' · '));

@@ -1,24 +1,24 @@
 import type { ShownNode } from './shown-node.ts';
 
-/** Properties that tell a node of a screen from the others, also after the screen has moved. */
+/** Properties that distinguish a node of a screen from the others, even after the screen has moved. */
 export interface NodeIdentity {
-  /** App, class, ID, words, and what it is in. */
+  /** App, class, ID, texts, and ancestors of the node. */
   readonly key: string;
-  /** The texts beside it, or the title of its page. */
+  /** Texts beside the node, or the title of its page. */
   readonly context: string;
-  /** The lines before and after it. */
+  /** Lines before and after the node. */
   readonly around: string;
-  /** How many of its screen have the same key and context, with itself. */
+  /** Number of nodes on the screen with the same key and context, including this one. */
   readonly twins: number;
-  /** Those around each of them, in order. */
+  /** Lines around each of these nodes, in order. */
   readonly twinsAround: string;
-  /** Whether a switch was on; empty for what is none. */
+  /** State of a switch; empty for other nodes. */
   readonly checked: string;
-  /** The same on a screen that has not changed at all. */
+  /** Place on the screen, valid only while the screen is unchanged. */
   readonly place: string;
 }
 
-/** A line as it is identified. */
+/** Line with the parts that identify it. */
 interface Described {
   readonly node: ShownNode;
   readonly path: string;
@@ -27,16 +27,16 @@ interface Described {
   readonly context: string;
 }
 
-/** How a node is found again. */
+/** Result of finding a node again. */
 export type Found<Line> =
   | { readonly kind: 'same'; readonly line: Line }
-  /** The same switch, in the other position. */
+  /** Same switch in the other position. */
   | { readonly kind: 'switched'; readonly line: Line }
   | { readonly kind: 'several'; readonly lines: readonly Line[] }
   | { readonly kind: 'gone' };
 
 const maxContextLength = 400;
-/** A time or a share that goes on by itself: what it says identifies nothing. */
+/** Time or percentage that changes by itself, so that it identifies nothing. */
 const clock = /^(\d{1,2}:\d\d(:\d\d)?( ?[AP]M)?|\d+ ?%)$/i;
 
 export const contextOf = (texts: readonly string[]): string =>
@@ -69,8 +69,8 @@ const keyOf = ({ node: { className, viewId }, path, packageName, words }: Descri
   [packageName, className, viewId, path, words].join('\u0002');
 
 /**
- * Looks a node up again. Never by its place alone: what stands where it stood may be another one. Equal nodes are told
- * apart by what stands before and after them, or by a screen on which nothing has changed.
+ * Finds a node again. Its place alone is never sufficient, because another node may have moved there. Equal nodes are
+ * distinguished by the lines before and after them, or by an unchanged screen.
  */
 export function findAgain<Line extends { readonly identity: NodeIdentity }>(
   sought: NodeIdentity,
@@ -87,7 +87,10 @@ export function findAgain<Line extends { readonly identity: NodeIdentity }>(
   return { kind: line.identity.checked === sought.checked ? 'same' : 'switched', line };
 }
 
-/** Each of several has kept its neighbours, which only one of them has: in another order, or with fewer, any may be meant. */
+/**
+ * Finds one of several equal nodes. It is only certain when all of them have kept their neighbours, and only one of
+ * them has these: in another order, or with fewer nodes, any of them may be meant.
+ */
 function amongTwins<Line extends { readonly identity: NodeIdentity }>(
   { twins, twinsAround, around }: NodeIdentity,
   alike: readonly Line[],
@@ -97,7 +100,7 @@ function amongTwins<Line extends { readonly identity: NodeIdentity }>(
   return near.length === 1 ? near[0] : undefined;
 }
 
-/** FNV-1a, of which it matters only that two screens rarely have the same. */
+/** Returns the FNV-1a hash, which only has to make equal hashes of two screens unlikely. */
 function hash(text: string): string {
   let sum = 0x81_1c_9d_c5;
   for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01_00_01_93);

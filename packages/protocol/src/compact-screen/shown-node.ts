@@ -1,18 +1,18 @@
-/** A node of a tree as it came from a host, with the fields that the compact form needs. */
+/** Node of a tree as sent by a host, with the fields that the compact form needs. */
 export interface ShownNode {
   readonly kind: string;
   readonly className: string;
-  /** The name in its resource ID; empty without one. */
+  /** Name in the node's resource ID; empty without one. */
   readonly id: string;
-  /** The whole of it. */
+  /** Full resource ID. */
   readonly viewId: string;
   readonly label: string;
-  /** Text and description as the phone tells them, whole; without those of a password field. */
+  /** Text and description as the phone reports them, complete. Empty for a password field. */
   readonly said: readonly string[];
-  /** A field's own hint, whatever is typed into it. */
+  /** Hint of a field, whatever was typed into it. */
   readonly hint: string;
   readonly isField: boolean;
-  /** `on` or `off`; empty for what can't be checked. */
+  /** `on` or `off`; empty for a node that can't be checked. */
   readonly checked: string;
   /** Position of the node on the screen. */
   readonly place: string;
@@ -24,14 +24,14 @@ export interface ShownNode {
 }
 
 const maxTextLength = 80;
-/** Characters that would turn the direction of writing. */
+/** Characters that would change the writing direction. */
 const turning = /[\u202A-\u202E\u2066-\u2069]/g;
 /** Characters that would end a line. */
-// oxlint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- the pattern detects control characters
 const unprintable = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g;
 
 export function shortText(text: string): string {
-  // A cut between the halves of a pair would leave no character, so it counts code points.
+  // Counts code points: a cut between the halves of a surrogate pair would leave no valid character.
   const letters = Array.from(
     text
       .slice(0, 4 * maxTextLength)
@@ -44,7 +44,7 @@ export function shortText(text: string): string {
     : `${letters.slice(0, maxTextLength - 1).join('')}…`;
 }
 
-/** By the end of the class. */
+/** Kinds of nodes by the end of their class. */
 const kinds: readonly (readonly [RegExp, string])[] = [
   [/(EditText|AutoCompleteTextView)$/, 'field'],
   [/(Switch|SwitchCompat|ToggleButton)$/, 'switch'],
@@ -59,7 +59,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/(TextView|TextClock)$/, 'text'],
 ];
 
-/** Hosts are not ours: a tree may hold anything. */
+/** Converts a value to a node. Hosts are not trusted, so a tree may contain anything. */
 export function shownNode(value: unknown): ShownNode {
   const fields = new Map<string, unknown>(
     typeof value === 'object' && value !== null ? Object.entries(value) : [],
@@ -95,7 +95,7 @@ export function shownNode(value: unknown): ShownNode {
   };
 }
 
-/** A hint is said where nothing else is. */
+/** Returns the texts, or the hints when there are no texts. */
 const saidOf = (texts: string[], hints: string[]): string[] => (texts.length > 0 ? texts : hints);
 
 const placeOf = (bounds: unknown): string =>

@@ -1,11 +1,11 @@
 /**
- * Messages that a host and the server exchange over the host's WebSocket. Text frames hold one JSON message.
- * Binary frames, sent by the host only, hold a JSON header, a line feed, and a payload.
+ * Messages that a host and the server exchange over the host's WebSocket. Text frames contain one JSON message. Binary
+ * frames, sent by the host only, contain a JSON header, a line feed, and a payload.
  *
- * A connection: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and says `hello` with
- * all that it holds; the server answers `welcome`; only then does the server send commands. The host repeats
- * after a break everything that it was not told to forget (`runs_stored`, `logs_stored`, `record_stored`), so
- * nothing is lost; the server knows what it has stored, so nothing is stored twice.
+ * Connecting: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and sends its whole state as
+ * `hello`. The server answers with `welcome`, and sends commands only after it. After a reconnection, the host repeats
+ * everything that it was not told to forget (`runs_stored`, `logs_stored`, `record_stored`), so nothing is lost. The
+ * server knows what it has stored, so nothing is stored twice.
  */
 import { Type, type Static } from 'typebox';
 import { ReportedDeviceState, PhoneWarning } from '../phones/phone-health.ts';
@@ -21,52 +21,55 @@ import { LaunchSecrets } from '../secrets.ts';
 import { RunError, RunOutcome, RunStatus } from '../runs/runs.ts';
 import { maxRunResultBytes } from '../runs/run-limits.ts';
 
-/** Raised when the messages change so that an older server can't follow. */
+/** Version of the messages. Increment it when a change is incompatible with an older server. */
 export const hostProtocolVersion = 9;
-/** A server follows hosts of its own version and of the two before, so that it can be brought up to date first. */
+/**
+ * Oldest supported version. A server supports hosts of its own version and of the previous two, so that it can be
+ * upgraded first.
+ */
 export const oldestHostProtocolVersion = hostProtocolVersion - 2;
 export const hostConnectPath = '/api/v2/hosts/connect';
 
-/** A larger frame of a host closes the connection, before it is read. */
+/** Maximum size of a host's frame, in bytes. A larger frame closes the connection before it is read. */
 export const maxFrameBytes = 8 * 1024 * 1024;
-/** The same for a text frame. */
+/** Maximum size of a host's text frame, in bytes. */
 export const maxTextFrameBytes = 2 * 1024 * 1024;
-/** Size that hosts keep a text frame below, well under the limit. */
+/** Size in bytes below which hosts keep a text frame, well under the limit. */
 export const pageBytes = 512 * 1024;
-/** The same for a frame of the server, which carries code and its source map. */
+/** Maximum size of a server's frame in bytes. It carries code and its source map. */
 export const maxServerFrameBytes = 192 * 1024 * 1024;
-/** Entries in one `logs` frame. */
+/** Maximum number of entries in one `logs` frame. */
 export const maxLogEntriesPerFrame = 1000;
 
 /** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
 export const closeCodes = {
-  /** RFC 6455: the service can't take what the host says just now. */
+  /** RFC 6455: the service can't process the host's messages at the moment. */
   tryAgainLater: 1013,
-  /** This server stops, and others go on: the host is to connect again (registered with IANA). */
+  /** This server shuts down while others stay up, so the host has to reconnect (registered with IANA). */
   serviceRestart: 1012,
-  /** The same host has connected again. */
+  /** Another connection of this host has replaced this one. */
   replaced: 4000,
-  /** A message that does not fit this file, or a `hello` of another protocol version. */
+  /** Invalid message, or `hello` with another protocol version. */
   protocolError: 4002,
-  /** This host may not connect with this token; the reason says why. */
+  /** This host may not connect with this token; the close reason explains why. */
   refused: 4001,
-  /** The token was revoked or has expired. */
+  /** Revoked or expired token. */
   unauthorized: 4003,
 } as const;
 
 const text = Type.String({ maxLength: 500 });
 const mark = Type.String({ maxLength: 64 });
-/** Databases have no larger numbers in columns of any phone. */
+/** Maximum of a phone's counts, within the range of database columns. */
 const count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
 
-/** A phone as its host sees it. */
+/** Report of a host about a phone. */
 export const DeviceReport = Type.Object({
   serial: Type.String({ minLength: 1, maxLength: 200 }),
-  /** Whether `serial` is the phone's own. False: a name that this host gave it. Missing: true. */
+  /** Whether `serial` is the phone's own. False: the host made the name up. Default: true. */
   has_own_number: Type.Optional(Type.Boolean()),
-  /** Equal ones are of one phone, or of copies of it; it lasts until a factory reset. Missing: not known. */
+  /** Mark of the phone until its next factory reset. Only copies of one phone share it. Missing: unknown. */
   phone_mark: Type.Optional(mark),
-  /** The same; it lasts until a restart of the phone. */
+  /** Mark of the phone until its next restart. Missing: unknown. */
   boot_mark: Type.Optional(mark),
   state: ReportedDeviceState,
   reason: Type.String({ maxLength: 2000 }),
@@ -77,37 +80,37 @@ export const DeviceReport = Type.Object({
   sdk_version: count,
   screen_width: count,
   screen_height: count,
-  /** In steps of five. Missing: not known, or it has no battery. */
+  /** Battery level in steps of five percent. Missing: unknown, or no battery. */
   battery_percent: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
-  /** Missing: none. */
+  /** Warnings about the phone. Missing: none. */
   warnings: Type.Optional(Type.Array(PhoneWarning, { maxItems: 20 })),
 });
 export type DeviceReport = Static<typeof DeviceReport>;
 
-/** State of a run as its host reports it. The last report of a run is its end. */
+/** State of a run as reported by its host. The last report of a run is its end. */
 export const RunReport = Type.Object({
   run_id: Uuid,
   status: RunStatus,
-  /** True when the host holds the code of a `starting` run, and waits for `begin`. From version 7 on. */
+  /** Whether the host has loaded the code of a `starting` run, and waits for `begin`. From version 7 on. */
   is_loaded: Type.Optional(Type.Boolean()),
   error: Type.Union([RunError, Type.Null()]),
-  /** Outcome of the run, when it says more than the status. */
+  /** Outcome of the run when it says more than the status. */
   outcome: Type.Optional(RunOutcome),
-  /** JSON text of what the run gave to `agent.control.setResult`, of an end. */
+  /** JSON text that the run has passed to `agent.control.setResult`. Only in the report of an end. */
   result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
   /**
-   * Set in the report of an end while the service has not stored the whole log. A report without it follows
-   * when it has.
+   * Set in the report of an end while the service has not stored the whole log. A report without it follows once the
+   * log is stored.
    */
   log_left: Type.Optional(Type.Boolean()),
-  /** The app whose screens it has read most, of an end. */
+  /** App whose screens the run read most often. Only in the report of an end. */
   app: Type.Optional(RunApp),
   started_at: Type.Union([EpochMs, Type.Null()]),
   ended_at: Type.Union([EpochMs, Type.Null()]),
 });
 export type RunReport = Static<typeof RunReport>;
 
-/** Maximums per host, for all pages of its `hello` together. */
+/** Maximum numbers per host, for all pages of its `hello` together. */
 export const maxOfHost = { devices: 10_000, runs: 100_000 };
 
 const devices = Type.Array(DeviceReport, { maxItems: maxOfHost.devices });
@@ -117,37 +120,40 @@ export const HostMessage = Type.Union([
   Type.Object({
     type: Type.Literal('hello'),
     protocol_version: Type.Integer(),
-    /** Made once and kept in the host's data folder. */
+    /** ID of the host, generated once and kept in its data folder. */
     host_id: Uuid,
     host_name: Type.String({ minLength: 1, maxLength: 200 }),
     devices,
-    /** Every run that the host has not been told to forget, running or ended. */
+    /** Runs that the host has not been told to forget, running or ended. */
     runs,
-    /** The list goes on in `hello_more`. From version 3 on. */
+    /** Whether the list continues in `hello_more`. From version 3 on. */
     more: Type.Optional(Type.Boolean()),
-    /** The host replays saved screens. */
+    /** Whether the host replays saved screens. */
     replays: Type.Optional(Type.Boolean()),
   }),
-  /** More phones and runs of `hello`; the last page has no `more`, and only then the server answers `welcome`. */
+  /** Further phones and runs of `hello`. The last page has no `more`; the server answers `welcome` only after it. */
   Type.Object({ type: Type.Literal('hello_more'), devices, runs, more: Type.Optional(Type.Boolean()) }),
-  /** Phones that are new or have changed. */
+  /** New or changed phones. */
   Type.Object({ type: Type.Literal('devices'), devices }),
-  /** Sent every `heartbeat_ms`. `ready`: serials of the phones that answered since the last one. */
+  /** Sent every `heartbeat_ms`. `ready` lists the serials of the phones that answered since the previous heartbeat. */
   Type.Object({
     type: Type.Literal('heartbeat'),
     sent_at: EpochMs,
     ready: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 10_000 }),
-    /** Why the host finds no phones, and what to do, in a sentence. Missing: it finds some, or none is connected. */
+    /**
+     * Sentence that explains why the host finds no phones, and what to do. Missing: it finds some, or none is
+     * connected.
+     */
     problem: Type.Optional(text),
   }),
-  /** Runs that are loaded, have started or have ended: the acknowledgement of a launch or a stop. */
+  /** Runs that are loaded, have started or have ended. Acknowledges a launch or a stop. */
   Type.Object({ type: Type.Literal('runs'), runs }),
   /**
-   * A record, whole but for its captures. Said again after a break, until `record_stored` has come and every capture
-   * that it names is sent.
+   * Record without its captures. Sent again after a reconnection until `record_stored` has come and every capture that
+   * it names was sent.
    */
   Type.Object({ type: Type.Literal('record'), record: RecordReport }),
-  /** The answer to a request that could not be met. */
+  /** Answer to a request that failed. */
   Type.Object({
     type: Type.Literal('request_failed'),
     request_id: Uuid,
@@ -156,7 +162,9 @@ export const HostMessage = Type.Union([
 ]);
 export type HostMessage = Static<typeof HostMessage>;
 
-/** Stands where an entry has its level: the entry is a step, and its message the JSON of a `WireStep`. From version 8 on. */
+/**
+ * Value in the place of an entry's level that marks a step; its message is the JSON of a `WireStep`. From version 8 on.
+ */
 export const wireStepLevel = logLevels.length;
 
 const wireEntry = [
@@ -178,7 +186,7 @@ export type WireLogEntry = Static<typeof WireLogEntry>;
 export const WireLogEntries = Type.Array(WireLogEntry, { minItems: 1, maxItems: maxLogEntriesPerFrame });
 export type WireLogEntries = Static<typeof WireLogEntries>;
 
-/** Beyond it numbers are no longer exact. */
+/** Maximum number of a log entry; larger numbers are not exact. */
 const maxLogNumber = Number.MAX_SAFE_INTEGER - maxLogEntriesPerFrame;
 
 export const HostFrameHeader = Type.Union([
@@ -192,7 +200,7 @@ export const HostFrameHeader = Type.Union([
 ]);
 export type HostFrameHeader = Static<typeof HostFrameHeader>;
 
-/** The code of a launch. `content` is null when the host has it by its hash (see `RecentBundles`). */
+/** Code of a launch. `content` is null when the host already has it under its hash (see `RecentBundles`). */
 export const LaunchBundle = Type.Object({
   hash: Type.String({ minLength: 1, maxLength: 128 }),
   content: Type.Union([
@@ -208,54 +216,54 @@ export const ServerMessage = Type.Union([
     server_time: EpochMs,
     heartbeat_ms: Type.Integer({ minimum: 100 }),
   }),
-  /** The answer to a heartbeat: the host corrects its clock by it. */
+  /** Answer to a heartbeat, by which the host corrects its clock. */
   Type.Object({ type: Type.Literal('heartbeat'), sent_at: EpochMs, server_time: EpochMs }),
-  /** Start this code on these phones. Sent once per host. */
+  /** Starts code on phones. Sent once per host. */
   Type.Object({
     type: Type.Literal('launch'),
     automation_id: Type.String(),
     bundle: LaunchBundle,
     automation_parameters: JsonObject,
     job_variables: JsonObject,
-    /** Parts of the screens of these phones that must not leave the host while the runs go on. From version 6 on. */
+    /** Parts of the screens of these phones that must not leave the host during the runs. From version 6 on. */
     masks: Type.Optional(ScreenMasks),
-    /** Secrets that the code, and nothing else, may read by name. None when absent. From version 8 on. */
+    /** Secrets that only this code may read, by name. Default: none. From version 8 on. */
     secrets: Type.Optional(LaunchSecrets),
-    /** Whether a film is to be made of each run. No film when absent. */
+    /** Whether to film each run. Default: false. */
     film: Type.Optional(Type.Boolean()),
-    /** Settings that are made on the phones before the code starts. None when absent. */
+    /** Settings to apply to the phones before the code starts. Default: none. */
     phone_settings: Type.Optional(PhoneSettings),
-    /** The only apps that the code may use. All when absent. From version 9 on. */
+    /** Apps that the code may use. Default: all. From version 9 on. */
     app_limit: Type.Optional(AppLimit),
-    /** How long the server waits for these runs to be loaded. 10,000 when absent. */
+    /** Time in milliseconds that the server waits for these runs to be loaded. Default: 10,000. */
     start_within_ms: Type.Optional(Type.Integer({ minimum: 0 })),
     runs: Type.Array(
       Type.Object({
         run_id: Uuid,
         device_id: Id,
         serial: Type.String(),
-        /** The launcher, as `HostTouch.by` tells users apart. From version 9 on. */
+        /** User who launched the run, as in `HostTouch.by`. From version 9 on. */
         by: Type.Optional(Type.String({ maxLength: 100 })),
       }),
     ),
   }),
   /**
-   * These runs are stored as running: let their first lines run. The answer to `is_loaded`; a run that was called off
-   * meanwhile is answered with `stop`. From version 7 on; hosts of earlier versions begin by themselves.
+   * Starts the first lines of these runs, which are stored as running. Answers `is_loaded`; a run that was canceled
+   * meanwhile gets `stop` instead. From version 7 on; hosts of earlier versions start by themselves.
    */
   Type.Object({
     type: Type.Literal('begin'),
     runs: Type.Array(Type.Object({ run_id: Uuid, started_at: EpochMs })),
   }),
-  /** End these runs. A run that the host does not know or that has ended is reported again as it is. */
+  /** Ends runs. The host reports an unknown or ended run again in its current state. */
   Type.Object({ type: Type.Literal('stop'), run_ids: Type.Array(Uuid) }),
-  /** All entries of the run up to `seq` are stored: forget them. */
+  /** Acknowledges all entries of the run up to `seq`; the host forgets them. */
   Type.Object({ type: Type.Literal('logs_stored'), run_id: Uuid, seq: Type.Integer({ minimum: 0 }) }),
-  /** The end of these runs is stored: forget them. */
+  /** Acknowledges the ends of these runs; the host forgets them. */
   Type.Object({ type: Type.Literal('runs_stored'), run_ids: Type.Array(Uuid) }),
   /**
-   * The record is stored, or can never be: send the captures that are named (`putCapture`), forget all others, and
-   * with the last of them the record.
+   * Acknowledges a record that is stored, or that can never be. The host sends the named captures (`putCapture`),
+   * forgets all others, and forgets the record with the last capture.
    */
   Type.Object({
     type: Type.Literal('record_stored'),
@@ -266,18 +274,20 @@ export const ServerMessage = Type.Union([
 ]);
 export type ServerMessage = Static<typeof ServerMessage>;
 
-/** Larger bundles are sent with every launch. In UTF-16 units of code and source map. */
+/**
+ * Maximum length of a cached bundle, in UTF-16 units of code and source map. Larger bundles are sent with every launch.
+ */
 export const maxKeptBundleLength = 1024 * 1024;
 const maxKept = 32;
 
 /**
- * The bundles that were used last on one connection between server and host. Both ends keep this list by the same rule
- * and see the same launches in the same order, so the server knows what the host has without asking.
+ * Cache of the bundles that were used last on one connection between server and host. Both ends update it by the same
+ * rule and see the same launches in the same order, so the server knows what the host has cached without asking.
  */
 export class RecentBundles<Value> {
   readonly #kept = new Map<string, Value>();
 
-  /** Counts as a use. */
+  /** Returns a cached bundle. This counts as a use. */
   find(hash: string): Value | undefined {
     const value = this.#kept.get(hash);
     if (value !== undefined) this.#use(hash, value);

@@ -1,73 +1,73 @@
 /**
- * Messages between the host and the process of one run: frames of a 4-byte big-endian length and UTF-8 JSON,
- * over the child's stdin and stdout. The host checks every message of a child against `SandboxReport`, because
- * a child runs user code and may have been taken over.
+ * Messages between the host and the process of one run: frames of a 4-byte big-endian length and UTF-8 JSON, over the
+ * child's stdin and stdout. The host validates every message of a child against `SandboxReport`, because a child runs
+ * user code and may be compromised.
  */
 import { Type, type Static } from 'typebox';
 import { logLevels } from '../rest/runs/logs.ts';
 import { maxSourcePathLength, maxLogMessageLength, maxRunResultBytes } from '../runs/run-limits.ts';
 
-/** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */
+/** Maximum size of a child's frame in bytes: enough for a log message of 64 KiB in which every byte is escaped. */
 export const maxSandboxReportBytes = 1024 * 1024;
 
 const SandboxLogEntry = Type.Object({
-  /** Epoch milliseconds on the host's clock. */
+  /** Time in epoch milliseconds on the host's clock. */
   timestamp: Type.Number(),
   level: Type.Enum(logLevels),
-  /** Line in the file the user wrote, from 1; 0 when there is none. */
+  /** Line in the user's source file, from 1; 0 when unknown. */
   lineNumber: Type.Integer({ minimum: 0 }),
-  /** That file, as in the project; null when there is none. */
+  /** Path of the source file in the project; null when unknown. */
   path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
-  /** The child cuts longer ones. */
+  /** Text of the message. The child truncates longer ones. */
   message: Type.String({ maxLength: maxLogMessageLength }),
 });
-/** One line of a run's log. */
+/** Entry of a run's log. */
 export type SandboxLogEntry = Static<typeof SandboxLogEntry>;
 
-/** Why a run failed, as a caller may read it. */
+/** Reason why a run failed, readable for a caller. */
 const SandboxError = Type.Object({
-  /** Stable lower_snake word. */
+  /** Stable code in lower_snake_case. */
   code: Type.String({ pattern: '^[a-z_]{1,64}$' }),
   message: Type.String({ maxLength: 8000 }),
-  /** Stack in the user's own lines, null when there is none. */
+  /** Stack in the user's own lines; null when there is none. */
   stack: Type.Union([Type.String({ maxLength: 16_000 }), Type.Null()]),
 });
 export type SandboxError = Static<typeof SandboxError>;
 
 const requestId = Type.Integer({ minimum: 1 });
 
-/** From the child to the host. */
+/** Reports from the child to the host. */
 export const SandboxReport = Type.Union([
-  /** Isolate and prelude stand; the child waits for a job. */
+  /** Isolate and prelude are ready; the child waits for a job. */
   Type.Object({ type: Type.Literal('ready') }),
-  /** The job's code is compiled; its first line waits for `begin`. */
+  /** Compiled code of the job; its first line waits for `begin`. */
   Type.Object({ type: Type.Literal('loaded') }),
   Type.Object({ type: Type.Literal('log'), entry: SandboxLogEntry }),
-  /** A call of the `agent` API. `params` is checked against the table in agent-calls.ts. */
+  /** Call of the `agent` API. `params` is validated against the table in agent-calls.ts. */
   Type.Object({
     type: Type.Literal('call'),
     id: requestId,
     name: Type.String({ maxLength: 64 }),
     params: Type.Unknown(),
   }),
-  /** The code no longer wants the call of that number, which is answered nevertheless. */
+  /** Cancels the call with this number, which is answered nevertheless. */
   Type.Object({ type: Type.Literal('cancel'), id: requestId }),
   /**
-   * A call of user code's own begins, and ends. `step` and `end` are checked against `StepBegin` and `StepEnd`: what
-   * does not fit is no step, and costs the run nothing.
+   * Begin and end of a call that user code made. `step` and `end` are validated against `StepBegin` and `StepEnd`. An
+   * invalid one is ignored and does not affect the run.
    */
   Type.Object({
     type: Type.Literal('stepBegan'),
     step: Type.Unknown(),
-    /** Steps before it that were not told. */
+    /** Number of unreported steps before this one. */
     skipped: Type.Integer({ minimum: 0 }),
     lineNumber: SandboxLogEntry.properties.lineNumber,
     path: SandboxLogEntry.properties.path,
   }),
   Type.Object({ type: Type.Literal('stepEnded'), end: Type.Unknown() }),
-  /** JSON text of the run's result so far. */
+  /** Current result of the run, as JSON text. */
   Type.Object({ type: Type.Literal('result'), json: Type.String({ maxLength: maxRunResultBytes }) }),
-  /** The last message: nothing of the run happens after it. */
+  /** Last message: nothing of the run happens after it. */
   Type.Object({
     type: Type.Literal('ended'),
     outcome: Type.Union([Type.Literal('completed'), Type.Literal('failed'), Type.Literal('stopped')]),
@@ -77,13 +77,12 @@ export const SandboxReport = Type.Union([
 export type SandboxReport = Static<typeof SandboxReport>;
 
 /**
- * Everything that a child needs before it can be ready: always the first frame it gets, with the bytes of the
- * snapshot behind it.
+ * Everything that a child needs to become ready. It is always the first frame, followed by the bytes of the snapshot.
  */
 export interface SandboxBoot {
-  /** Source of the child's own program, a CommonJS module that exports `main`. */
+  /** Source code of the child's program, a CommonJS module that exports `main`. */
   program: string;
-  /** 0: there is none. */
+  /** Size of the snapshot in bytes; 0 when there is none. */
   snapshotBytes: number;
   /** Absolute path of the isolated-vm package. */
   isolatedVmPath: string;
@@ -96,7 +95,7 @@ export interface SandboxStart extends Omit<SandboxBoot, 'snapshotBytes'> {
   snapshot: ArrayBuffer;
 }
 
-/** Limits of the log stream of one run. A run that logs faster waits; nothing is dropped. */
+/** Limits of a run's log stream. A run that logs faster is throttled; nothing is dropped. */
 export interface SandboxLogRate {
   linesPerSecond: number;
   burstLines: number;
@@ -104,7 +103,7 @@ export interface SandboxLogRate {
   burstBytes: number;
 }
 
-/** From the host to the child. */
+/** Commands from the host to the child. */
 export type SandboxCommand =
   | {
       type: 'job';
@@ -114,7 +113,7 @@ export type SandboxCommand =
       sourceMap: string | null;
       /** JSON of `agent.arguments`. */
       argumentsJson: string;
-      /** CPU time of the whole child from `begin` on, in milliseconds. */
+      /** Limit of the whole child's CPU time from `begin` on, in milliseconds. */
       cpuMs: number;
       logRate: SandboxLogRate;
     }
@@ -122,7 +121,7 @@ export type SandboxCommand =
   | { type: 'stop' }
   | { type: 'result'; id: number; result: SandboxCallResult };
 
-/** How an `agent` call went. `value` is absent for calls that give nothing. */
+/** Result of an `agent` call. `value` is absent for calls without a result. */
 export type SandboxCallResult =
   | { ok: true; value?: unknown }
   | { ok: false; error: { code: string; message: string } };

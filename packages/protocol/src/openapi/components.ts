@@ -1,21 +1,21 @@
-/** Collects what the document names, which is each thing once, and leaves references in its places. */
+/** Collects the components of the document, each of them once, and replaces them by references. */
 export class Components {
-  /** Those with a title, and the bodies of operations. */
+  /** Schemas with a title, and the bodies of operations. */
   readonly schemas: Record<string, unknown> = {};
-  /** Responses of failures: operations share most of them. */
+  /** Responses of failures; most operations share them. */
   readonly responses: Record<string, object> = {};
-  /** The body of an error is in some two thousand replies. */
+  /** Cached results, because some two thousand replies contain the body of an error. */
   readonly #taken = new Map<object, unknown>();
 
-  /** `schema` as the document has it. */
+  /** Returns the schema in the form of the document. */
   refer(schema: object): unknown {
-    // Copies the schema without the properties that TypeBox keeps beside it.
+    // The copy omits the properties that TypeBox keeps in a schema.
     const taken = this.#taken.get(schema) ?? this.#take(JSON.parse(JSON.stringify(schema)));
     this.#taken.set(schema, taken);
     return taken;
   }
 
-  /** The same, as a component: called `name` if it has no title of its own. */
+  /** Returns a reference to the schema as a component, named `name` unless it has its own title. */
   referAs(name: string, schema: object): unknown {
     return this.refer({ title: name, ...schema });
   }
@@ -46,7 +46,7 @@ function setOnce<Value>(components: Record<string, Value>, name: string, value: 
   if (JSON.stringify(known) !== JSON.stringify(value)) throw new Error(`Two components are called ${name}.`);
 }
 
-/** A JSON Schema as it stands in the document. */
+/** JSON Schema in the form of the document. */
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 const isSchema = (value: unknown): value is JsonSchema =>
@@ -77,7 +77,10 @@ function ofType(schema: JsonSchema, name: string): unknown {
   }
 }
 
-/** A value that fits `schema`: its own example where it has one. A text without one is called as its field. */
+/**
+ * Returns a value that matches `schema`: its own example if it has one. The value of a text without an example is the
+ * name of its field.
+ */
 export function exampleOf(schema: unknown, name: string): unknown {
   if (!isSchema(schema)) return name;
   const [example] = listOf(schema['examples']);

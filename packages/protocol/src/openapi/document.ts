@@ -51,7 +51,7 @@ const messagesOf = (components: Components): Record<string, object> =>
     ]),
   );
 
-/** The whole API as an OpenAPI 3.1 document. */
+/** Returns the whole API as an OpenAPI 3.1 document. */
 export function openApiDocument(version: string): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};
@@ -92,7 +92,7 @@ function parameters(
   }));
 }
 
-/** Bodies that are not JSON of ours, by content type. */
+/** Returns the content types of a body in a format other than JSON. */
 const otherContent = (types: readonly string[]): object =>
   Object.fromEntries(
     types.map((type) => [
@@ -101,7 +101,7 @@ const otherContent = (types: readonly string[]): object =>
     ]),
   );
 
-/** `listRuns` as the name of a schema: `ListRuns`. */
+/** Capitalizes the name of an operation for a schema: `listRuns` becomes `ListRuns`. */
 const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 function requestBody(contract: RouteContract, components: Components): object {
@@ -121,13 +121,13 @@ function successResponse(contract: RouteContract, status: number, components: Co
   return { description, content: { 'application/json': { schema, example: exampleOf(reply, 'body') } } };
 }
 
-/** With the status where another success of the operation has another body. */
+/** Returns the name of a reply, with the status when another success of the operation has another body. */
 function replyName({ operationId, responses }: RouteContract, status: number): string {
   const bodies = new Set(Object.values(responses).filter((body) => !isOfTypes(body)));
   return `${capitalized(operationId)}Reply${bodies.size > 1 ? status : ''}`;
 }
 
-/** A contract as an operation of the OpenAPI document. */
+/** Converts a contract to an operation of the OpenAPI document. */
 export function operationOf(contract: RouteContract, components: Components): object {
   const successes = successStatusesOf(contract).map((status): [string, object] => [
     String(status),
@@ -151,10 +151,10 @@ export function operationOf(contract: RouteContract, components: Components): ob
 
 const ofEveryone: readonly ErrorCode[] = [
   'invalid_request',
-  // Answered to other methods of a path that exists.
+  // Returned for other methods of an existing path.
   'method_not_allowed',
   'expectation_failed',
-  // This code is possible even where no body is taken.
+  // This code is possible even for an endpoint without a body.
   'unsupported_encoding',
   'body_too_large',
   'headers_too_large',
@@ -163,7 +163,7 @@ const ofEveryone: readonly ErrorCode[] = [
   'internal',
 ];
 const ofBodies: readonly ErrorCode[] = ['malformed_json', 'unsupported_media_type', 'request_timeout'];
-/** Failures of every operation that needs a token, which is looked up in the database. */
+/** Failures of every operation that requires a token, which is looked up in the database. */
 const ofCallers: readonly ErrorCode[] = [
   'unauthorized',
   'forbidden',
@@ -175,26 +175,26 @@ const ofCallers: readonly ErrorCode[] = [
   'bucket_unavailable',
 ];
 
-/** Failures of operations that wait for their user's turn. */
+/** Failures of operations that are queued per user. */
 const ofTurns: readonly ErrorCode[] = ['too_many_waiting', 'too_busy'];
 
-/** Failures that an endpoint may answer beside its own. */
+/** Returns the failures that an endpoint may return besides its own. */
 const commonErrors = (contract: RouteContract): readonly ErrorCode[] => [
   ...ofEveryone,
-  // A DELETE can fail on its body even if it has no use for one: a body that is sent is read.
+  // A DELETE can fail on its body even without a use for one, because a body that was sent is read.
   ...(contract.method === 'GET' ? [] : ofBodies),
   ...(contract.scope === null ? [] : ofCallers),
   ...(isPaged(contract) ? ofTurns : []),
 ];
 
-/** Every code that an endpoint may answer with. */
+/** Returns every error code of an endpoint. */
 export const errorsOf = (contract: RouteContract): ReadonlySet<ErrorCode> =>
   new Set([...commonErrors(contract), ...(contract.errors ?? [])]);
 
-/** The text of the table, with `<name>` for what is filled in. */
+/** Returns the message of the table, with `<name>` for each placeholder. */
 const textOf = (code: ErrorCode): string => errorTable[code].message.replaceAll(/\{(\w+)\}/g, '<$1>');
 
-/** `NotReadyOrTooBusy`: the same name has the same codes. */
+/** Returns a name such as `NotReadyOrTooBusy`; equal names have equal codes. */
 const nameOf = (codes: readonly ErrorCode[]): string =>
   codes
     .map((code) => code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase()))
@@ -215,7 +215,7 @@ function response(codes: readonly ErrorCode[], body: TSchema, components: Compon
   });
 }
 
-/** The responses of an endpoint that are not a success, by status. */
+/** Returns the error responses of an endpoint, by status. */
 export function errorResponses(contract: RouteContract, components: Components): Record<number, object> {
   const byStatus = Map.groupBy(errorsOf(contract), (code) => errorTable[code].status);
   return Object.fromEntries(

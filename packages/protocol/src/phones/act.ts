@@ -26,7 +26,7 @@ const nodeConditions = {
 const oneOrMore = { additionalProperties: false, minProperties: 1 } as const;
 const Anchor = Type.Optional(Type.Object(nodeConditions, { ...oneOrMore, examples: [{ hasText: 'Wi-Fi' }] }));
 
-/** The conditions that automations write as methods: `{"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`. */
+/** Conditions that automations write as methods: `{"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`. */
 export const ActSelector = Type.Object(
   {
     ...nodeConditions,
@@ -74,7 +74,7 @@ const ActTarget = Type.Union([reference, text, ActSelector], {
 export type ActTarget = Static<typeof ActTarget>;
 const Awaited = Type.Union([text, ActSelector]);
 
-/** The keys that people name; others go by Android's number. */
+/** Keys with a name; other keys are given by Android's number. */
 export const actKeys = {
   enter: 66,
   home: 3,
@@ -87,7 +87,7 @@ export const actKeys = {
   volume_down: 25,
   menu: 82,
 } as const;
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has only its own keys
 export const actKeyNames = Object.keys(actKeys) as (keyof typeof actKeys)[];
 
 const direction = Type.Enum(['down', 'up', 'left', 'right'] as const, {
@@ -195,7 +195,7 @@ export const ActStep = Type.Union(
 export type ActStep = Static<typeof ActStep>;
 export const maxActSteps = 10;
 
-/** Why a step was not done. */
+/** Reasons why a step was not executed. */
 const actRefusals = [
   'gone',
   'several',
@@ -213,44 +213,47 @@ export const ActRefusal = Type.Enum(actRefusals, {
 });
 export type ActRefusal = Static<typeof ActRefusal>;
 
-/** A node of a screen that was told of, as the host looks for it. */
+/** Node of a screen that the caller has read, in the form by which the host finds it. */
 type HostNode = { readonly identity: NodeIdentity };
-/** The server has it from the screen that it has told of. */
+/**
+ * Schema of such a node. The server takes the identity from the screen that it has sent to the caller, so its fields
+ * are not validated.
+ */
 export const HostNode = Type.Unsafe<HostNode>(Type.Object({ identity: Type.Object({}) }));
 
-/** The target of a step, as the host looks for it. */
+/** Target of a step, in the form by which the host finds it. */
 export type HostActTarget = HostNode | string | ActSelector;
 
-/** A step as a host is asked for it: with identities in place of numbers, and values in place of secrets. */
+/** Step as sent to a host, with identities instead of numbers, and values instead of the names of secrets. */
 type ForHost<Step> = Step extends { on: ActTarget }
   ? Omit<Step, 'on' | 'within'> & { on: HostActTarget; within?: HostActTarget | undefined }
   : Omit<Step, 'on' | 'within'> & { on?: HostActTarget | undefined; within?: HostActTarget | undefined };
 type Distribute<Step> = Step extends unknown ? ForHost<Step> : never;
-/** With `secret`, `text` is its value. */
+/** Step of an `act`, as sent to a host. With `secret`, `text` is the value of the secret. */
 export type HostActStep = Distribute<ActStep>;
-/** The server has made them of steps that it has checked. */
+/** Schema of the steps. The server builds them from validated steps, so their fields are not validated. */
 export const HostActSteps = Type.Unsafe<HostActStep[]>(
   Type.Array(Type.Object({ type: Type.String() }), { minItems: 1, maxItems: maxActSteps }),
 );
 
-/** A host's answer about the steps of an `act`. */
+/** Answer of a host about the steps of an `act`. */
 export const HostActAnswer = Type.Object({
-  /** Results of the steps that were begun, in order. `unfinished`: the time of the question was over. */
+  /** Results of the steps that were started, in order. `unfinished` means that the question timed out. */
   results: Type.Array(
     Type.Object({
       state: Type.Enum(['done', 'failed', 'unfinished'] as const),
       refusal: Type.Optional(ActRefusal),
       message: Type.Optional(Type.String({ maxLength: 2000 })),
-      /** Places in the lines of the compact form of the screen. */
+      /** Indices of lines in the compact form of the screen. */
       candidates: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 10 })),
     }),
     { maxItems: maxActSteps },
   ),
-  /** How often the tree was read. */
+  /** Number of times that the tree was read. */
   captures: Type.Integer({ minimum: 0 }),
-  /** Whether the screen came to rest. */
+  /** Whether the screen has come to rest. */
   settled: Type.Boolean(),
-  /** The steps that were done, as code of an automation. */
+  /** Executed steps as code of an automation. */
   code: Type.Optional(Type.Array(Type.String({ maxLength: 20_000 }), { maxItems: 10 * maxActSteps })),
 });
 export type HostActAnswer = Static<typeof HostActAnswer>;
@@ -259,7 +262,7 @@ const point = agentCalls['input.tap'].params.properties;
 const swipe = agentCalls['input.swipe'].params.properties;
 const way = { from_x: swipe.fromX, from_y: swipe.fromY, to_x: swipe.toX, to_y: swipe.toY };
 
-/** Input that a person or a tool makes on a phone by hand. Coordinates are pixels of the screen as it is rotated now. */
+/** Input that a person or a tool makes on a phone. Coordinates are pixels of the screen in its current rotation. */
 export const PhoneInput = Type.Union(
   [
     Type.Object({ type: Type.Literal('tap'), x: point.x, y: point.y }),

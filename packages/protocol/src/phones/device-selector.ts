@@ -1,24 +1,24 @@
 import { Type, type Static } from 'typebox';
 
-/** Properties of every phone, which selectors use like labels; a label can't have one of these keys. */
+/** Properties of every phone, which selectors use like labels. A label can't have one of these keys. */
 export const givenProperties = [
   ...(['id', 'serial', 'name', 'maker', 'model', 'android', 'sdk', 'host', 'state'] as const),
 ] as const;
 type GivenProperty = (typeof givenProperties)[number];
-/** In a selector: the phones of a saved selector. */
+/** Key of a selector term that refers to the phones of a saved selector. */
 export const poolKey = 'pool';
 
-/** Selector of every phone. */
+/** Selector that matches every phone. */
 export const anyPhone = 'sdk>=1';
 
 export const maxLabels = 50;
 const labelKey = /^[a-z][a-z0-9_.-]{0,62}$/;
 const labelValue = /^[^\p{Cc}\p{Cs},|]{1,100}$/u;
-/** Nobody can see them, and no database stores all of them. Ends of lines are space. */
-// oxlint-disable-next-line no-control-regex
+/** Characters that are invisible and that some databases can't store. Line breaks count as whitespace. */
+// oxlint-disable-next-line no-control-regex -- the pattern detects control characters
 const unreadable = /[\0-\x08\x0e-\x1f\x7f]|\p{Cs}/u;
 
-/** The fields of a phone that selectors ask about. */
+/** Fields of a phone that selectors use. */
 export interface SelectablePhone {
   readonly device_id: string;
   readonly serial: string;
@@ -35,19 +35,19 @@ export interface SelectablePhone {
 const operators = ['!=', '!~', '>=', '<=', '=', '~'] as const;
 type Operator = (typeof operators)[number];
 
-/** One condition of a selector, in small letters. */
+/** One condition of a selector, in lower case. */
 export interface SelectorTerm {
   readonly key: string;
   readonly operator: Operator;
   readonly values: readonly string[];
 }
 
-/** A selector that can't be read, or a label that can't be set: the message says why, without a full stop. */
+/** Thrown for an invalid selector or an invalid label. The message gives the reason, without a full stop. */
 export class SelectorProblem extends Error {
   override readonly name = 'SelectorProblem';
 }
 
-/** Throws a `SelectorProblem`. */
+/** Parses a selector. Throws a `SelectorProblem`. */
 export function parseSelector(text: string): SelectorTerm[] {
   if (unreadable.test(text)) throw new SelectorProblem('it has control characters, or half of a character');
   return text.split(',').map((term) => parseTerm(term.trim()));
@@ -69,7 +69,7 @@ function parseTerm(term: string): SelectorTerm {
 
 const isOfNumbers = (operator: Operator): boolean => operator === '>=' || operator === '<=';
 
-/** Whether all terms hold for the phone. Pools have been replaced by their terms. */
+/** Whether all terms match the phone. Pools must already be replaced by their terms. */
 export const isSelected = (terms: readonly SelectorTerm[], phone: SelectablePhone): boolean =>
   terms.every((term) => holds(term, phone));
 
@@ -109,7 +109,7 @@ function propertiesOf(phone: SelectablePhone, key: string): readonly string[] {
   return label === undefined ? [] : [label];
 }
 
-/** Throws a `SelectorProblem` for what is no set of labels. */
+/** Throws a `SelectorProblem` when the labels are invalid. */
 export function requireLabels(labels: Readonly<Record<string, string>>): void {
   const entries = Object.entries(labels);
   if (entries.length > maxLabels) throw new SelectorProblem(`more than ${maxLabels} labels`);

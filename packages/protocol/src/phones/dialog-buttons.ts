@@ -1,40 +1,44 @@
 import type { UiNode } from './phone-answers.ts';
 
-/** A button of a dialog that is on the screen. */
+/** Button of a dialog on the screen. */
 export interface DialogButton {
   readonly node: UiNode;
-  /** The text that it shows; empty where it shows none. */
+  /** Text of the button; empty when it has none. */
   readonly label: string;
 }
 
-/** The buttons of a dialog; undefined where it has none that accepts or dismisses. */
+/** Buttons of a dialog. `accept` and `dismiss` are undefined when no button does so. */
 export interface DialogButtons {
   readonly accept: DialogButton | undefined;
   readonly dismiss: DialogButton | undefined;
-  /** From the first to the last of the tree. */
+  /** All buttons, in the order of the tree. */
   readonly all: readonly DialogButton[];
-  /** All that can be pressed by its label: the buttons, then the entries that people choose from. */
+  /** Returns everything that can be pressed by its label: the buttons, then the entries to choose from. */
   listChoices(): readonly DialogButton[];
 }
 
-/** A kind of dialog by the IDs of its buttons: names after `:id/`, the first one that is shown is pressed. */
+/**
+ * Kind of dialog, identified by the IDs of its buttons. Names are the part after `:id/`; the first one on the screen is
+ * pressed.
+ */
 interface DialogKind {
-  /** Whole IDs of all buttons. */
+  /** Pattern for the full IDs of all buttons. */
   readonly buttons: RegExp;
   readonly accept: readonly string[];
   readonly dismiss: readonly string[];
 }
 
 /**
- * The dialogs of Android that have IDs of their own. Sources in AOSP: grant_permissions.xml and review_permissions.xml of the permission
- * controller, GrantPermissionsViewHandlerImpl.java; app_error_dialog.xml, app_anr_dialog.xml, AppErrorDialog.java (which hides "close" in
- * Android 7 where the app can be restarted); resolver_list.xml, ResolverActivity.java; install_start.xml, uninstall_confirm.xml of the package
- * installer up to Android 9; autofill_save.xml; immersive_mode_cling.xml; biometric_prompt_button_bar.xml of SystemUI.
+ * Dialogs of Android with known IDs. Sources in AOSP: grant_permissions.xml and review_permissions.xml of the
+ * permission controller, GrantPermissionsViewHandlerImpl.java; app_error_dialog.xml, app_anr_dialog.xml,
+ * AppErrorDialog.java (which hides "close" in Android 7 where the app can be restarted); resolver_list.xml,
+ * ResolverActivity.java; install_start.xml, uninstall_confirm.xml of the package installer up to Android 9;
+ * autofill_save.xml; immersive_mode_cling.xml; biometric_prompt_button_bar.xml of SystemUI.
  */
 const kinds: readonly DialogKind[] = [
   {
     buttons: /:id\/permission_\w+_button$/,
-    // The least that the app asked for comes first: while it is used, then always, then this once.
+    // The smallest permission that the app asked for comes first: while in use, then always, then only this time.
     accept: [
       'permission_allow_foreground_only_button',
       'permission_allow_button',
@@ -58,7 +62,7 @@ const kinds: readonly DialogKind[] = [
     accept: ['aerr_close', 'aerr_restart', 'aerr_wait'],
     dismiss: ['aerr_wait', 'aerr_close', 'aerr_restart'],
   },
-  // Choosers of apps have no button that dismisses.
+  // App choosers have no button that dismisses.
   { buttons: /:id\/button_(?:once|always)$/, accept: ['button_once', 'button_always'], dismiss: [] },
   {
     buttons: /packageinstaller:id\/(?:ok|cancel|done|launch)_button$/,
@@ -77,11 +81,11 @@ const kinds: readonly DialogKind[] = [
   },
   {
     buttons: /^android:id\/button[123]$/,
-    // The only button of a dialog accepts and dismisses, for the UiAutomator2 server too.
+    // A single button both accepts and dismisses, as with the UiAutomator2 server.
     accept: ['button1', 'button2', 'button3'],
     dismiss: ['button2', 'button3', 'button1'],
   },
-  // A finger or a face accepts; after a face some apps want it confirmed. "Use PIN" does neither.
+  // A finger or a face accepts; some apps require a confirmation after a face. "Use PIN" does neither.
   {
     buttons: /^com\.android\.systemui:id\/button_(?:negative|cancel|use_credential|confirm|try_again)$/,
     accept: ['button_confirm'],
@@ -91,20 +95,20 @@ const kinds: readonly DialogKind[] = [
 ];
 
 /**
- * Finds the dialog that a window shows: one of Android by the IDs of its buttons, else one that an app draws itself, which is a window
- * with a margin around it, a text, and buttons. Undefined for any other window.
+ * Finds the dialog of a window: one of Android by the IDs of its buttons, else one that an app draws itself, which is a
+ * window with a margin, a text, and buttons. Undefined for any other window.
  */
 export function findDialogButtons(root: UiNode): DialogButtons | undefined {
   const nodes = shownNodes(root);
   return findKnownDialog(nodes) ?? findPlainDialog(root, nodes);
 }
 
-/** The same for dialogs of Android alone, which are known in any window. */
+/** Finds only the dialogs of Android, which are recognized in any window. */
 export function findSystemDialogButtons(root: UiNode): DialogButtons | undefined {
   return findKnownDialog(shownNodes(root));
 }
 
-/** More than the deepest screen has of buttons; the tree itself is bounded where it is read. */
+/** Returns all visible nodes without recursion. The size of the tree is limited where it is read. */
 function shownNodes(root: UiNode): UiNode[] {
   const found: UiNode[] = [];
   const waiting = [root];
@@ -128,8 +132,9 @@ function findKnownDialog(nodes: readonly UiNode[]): DialogButtons | undefined {
 }
 
 /**
- * Compose and apps with layouts of their own give no IDs. The window of a dialog begins at no edge of the display, as that of a screen does;
- * a menu has no buttons. Side by side the last one confirms, and one above the other the upper one, as material design has them.
+ * Finds a dialog of Compose or of a custom layout, which has no IDs. The window of a dialog touches neither the left
+ * nor the top edge of the display, unlike that of a screen; a menu has no buttons. In a row, the last button confirms;
+ * in a column, the upper one, as in Material Design.
  */
 function findPlainDialog(root: UiNode, nodes: readonly UiNode[]): DialogButtons | undefined {
   const { left, top } = root.boundsInScreen;
@@ -156,7 +161,9 @@ function middleOf({ node: { boundsInScreen } }: DialogButton): number {
   return (boundsInScreen.top + boundsInScreen.bottom) / 2;
 }
 
-/** Compose puts a node of the class beside the text, below the one that is clicked. */
+/**
+ * Whether the node is a button. Compose puts a node with the button's class beside the text, below the clickable node.
+ */
 function hasButtonRole(node: UiNode): boolean {
   return isButton(node) || node.children.some(isButton);
 }
@@ -174,7 +181,7 @@ function buttonOf(node: UiNode): DialogButton {
   return { node, label: labelOf(node) };
 }
 
-/** The text of a node, or the first one in it. */
+/** Returns the text of a node, or the first text in its descendants. */
 function labelOf(node: UiNode): string {
   const own = textOf(node);
   if (own !== '') return own;

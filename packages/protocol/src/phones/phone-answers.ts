@@ -1,7 +1,7 @@
-/** The answers of phones to the calls of agent-calls.ts. */
+/** Answers of phones to the calls of agent-calls.ts. */
 import { Type, type Static } from 'typebox';
 
-/** A rectangle on the screen, in pixels; `right` and `bottom` lie just outside. */
+/** Rectangle on the screen in pixels; `right` and `bottom` are exclusive. */
 export const Bounds = Type.Object({
   left: Type.Integer(),
   top: Type.Integer(),
@@ -10,13 +10,13 @@ export const Bounds = Type.Object({
 });
 export type Bounds = Static<typeof Bounds>;
 
-/** One node of Android's accessibility tree, with all that the phone said of it. */
+/** Node of Android's accessibility tree, with everything that the phone reports about it. */
 export interface UiNode {
   /** Android widget class, such as `android.widget.Button`. */
   className: string | null;
-  /** The owning app, such as `com.android.settings`. */
+  /** Package of the owning app, such as `com.android.settings`. */
   packageName: string;
-  /** Full resource id, `package:id/name`. */
+  /** Full resource ID, `package:id/name`. */
   viewId: string | null;
   text: string | null;
   /** Content description. */
@@ -28,9 +28,9 @@ export interface UiNode {
   /** Position among the parent's children, from 0. */
   index: number;
   boundsInScreen: Bounds;
-  /** -1 when the phone does not say. */
+  /** Maximum length of the text; -1 when the phone does not report it. */
   maxTextLength: number;
-  /** Android's input type as text, empty when the phone does not say. */
+  /** Android's input type as text; empty when the phone does not report it. */
   inputType: string;
   isShowingHintText: boolean;
   checkable: boolean;
@@ -43,63 +43,65 @@ export interface UiNode {
   password: boolean;
   scrollable: boolean;
   selected: boolean;
-  /** False for nodes that the phone reports but does not show. */
+  /** Whether the phone shows the node. The phone also reports hidden nodes. */
   visible: boolean;
   children: UiNode[];
 }
 
-/** The active window of a phone at one moment. */
+/** Active window of a phone at one moment. */
 export interface ScreenTree {
   root: UiNode;
-  /** The app in front. */
+  /** Package of the foreground app. */
   packageName: string;
-  /** 0, 1, 2 or 3 quarter turns. */
+  /** Rotation in quarter turns, 0 to 3. */
   rotation: number;
-  /** Time of the capture on the host's clock, epoch milliseconds. */
+  /** Time of the capture in epoch milliseconds on the host's clock. */
   capturedAt: number;
-  /** The source of the tree: the UiAutomator2 server on the phone, the resident helper, or `uiautomator dump`. */
+  /** Source of the tree: the UiAutomator2 server on the phone, the resident helper, or `uiautomator dump`. */
   source: 'uiautomator2' | 'resident' | 'dump';
-  /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility; of which apps is not told. */
+  /**
+   * Recent toasts and notifications, as far as the phone announced them to accessibility services, without their apps.
+   */
   announced?: string[];
-  /** A remark on how the last trees came, such as that the UI helper was connected anew. */
+  /** Remark on the source of the last trees, such as that the UI helper was restarted. */
   remark?: string;
-  /** Names the tree in `record.screen`: the host still has the last few of a run. */
+  /** ID of the tree for `record.screen`. The host caches the last few trees of a run. */
   treeId?: number;
 }
 
-/** One of the windows that are on the screen together. */
+/** One of the windows that are on the screen at the same time. */
 export interface WindowTree {
   root: UiNode;
   /** Whether the window is the soft keyboard. */
   isKeyboard: boolean;
 }
 
-/** A notification as the phone has it in its shade. */
+/** Notification in the phone's shade. */
 export interface PhoneNotification {
   packageName: string;
   title: string | null;
   text: string | null;
 }
 
-/** A user of the phone: its owner, a work profile, or a second person. */
+/** User of the phone: its owner, a work profile, or a second person. */
 export interface PhoneUser {
   id: number;
   name: string;
-  /** Its apps can be started. */
+  /** Whether apps of this user can be started. */
   isRunning: boolean;
 }
 
-/** A text message that the phone has received. */
+/** Text message that the phone has received. */
 export interface PhoneMessage {
-  /** The number that the phone gives the message. */
+  /** Phone's own ID of the message. */
   id: number;
   from: string;
   text: string;
-  /** Epoch milliseconds by the host's clock. */
+  /** Time of reception in epoch milliseconds on the host's clock. */
   receivedAt: number;
 }
 
-/** An encoded picture of the screen. */
+/** Encoded picture of the screen. */
 export interface ScreenPicture {
   /** Base64 of the encoded picture. */
   base64: string;
@@ -108,17 +110,17 @@ export interface ScreenPicture {
   height: number;
   originalWidth: number;
   originalHeight: number;
-  /** A remark on it, such as that it is all black and nobody knows why. */
+  /** Remark on the picture, such as that it is all black for an unknown reason. */
   remark?: string;
 }
 
-/** The facts of a phone in `agent.info`. */
-/** Answer to an installation: of a bundle; empty for an APK. */
+/** Result of the installation of a bundle; empty for an APK. */
 export interface InstalledParts {
-  /** Names of APKs and other contents of the bundle that the phone did not get. */
+  /** Names of APKs and other contents of the bundle that were not installed. */
   notInstalled: string[];
 }
 
+/** Facts about a phone in `agent.info`. */
 export interface DeviceInfo {
   deviceId: string;
   serial: string;
@@ -131,46 +133,46 @@ export interface DeviceInfo {
   densityDpi: number;
 }
 
-/** The app in front; `activity` is null when the phone does not say. */
+/** Foreground app; `activity` is null when the phone does not report it. */
 export interface CurrentApp {
   packageName: string;
   activity: string | null;
 }
 
-/** An app that is installed. */
+/** App that is installed on the phone. */
 export interface InstalledApp {
   packageName: string;
   /** Whether the app came with the phone. */
   isSystem: boolean;
 }
 
-/** An entry of a folder of the phone. */
+/** Entry of a folder on the phone. */
 export interface PhoneFile {
   name: string;
   isFolder: boolean;
   sizeBytes: number;
-  /** Epoch milliseconds, on the phone's clock. */
+  /** Time of the last change in epoch milliseconds on the phone's clock. */
   modifiedAt: number;
 }
 
-/** One part of a file. */
+/** Part of a file. */
 export interface PhoneFilePart {
   base64: string;
-  /** The size of the whole file. */
+  /** Size of the whole file in bytes. */
   sizeBytes: number;
 }
 
-/** How a command of the phone's shell ended. */
+/** Result of a command in the phone's shell. */
 export interface ShellResult {
   stdout: string;
   stderr: string;
-  /** Null on phones that don't tell it. */
+  /** Exit code; null on phones that do not report it. */
   exitCode: number | null;
 }
 
 const words = Type.Union([Type.String({ maxLength: 100_000 }), Type.Null()]);
 
-/** A way to find a node in code, tried on the screen that it is on. */
+/** Selector that finds a node in code, tested on the node's screen. */
 const FoundSelector = Type.Object(
   {
     wait: Type.String({
@@ -196,7 +198,7 @@ const FoundSelector = Type.Object(
   { title: 'FoundSelector' },
 );
 
-/** One node of a screen, with all that the phone says of it, and the code that finds it. */
+/** Node of a screen, with everything that the phone reports about it, and the code that finds it. */
 export const NodeInspection = Type.Object(
   {
     class_name: words,

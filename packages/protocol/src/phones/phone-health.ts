@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs } from '../ids.ts';
 
-/** State of a phone, as its host reports it. Only a `ready` phone takes calls. */
+/** State of a phone as reported by its host. Only a `ready` phone takes calls. */
 export const reportedDeviceStates = [
   'ready',
   'connecting',
@@ -21,7 +21,7 @@ export const reportedDeviceStates = [
 export const ReportedDeviceState = Type.Enum(reportedDeviceStates);
 export type ReportedDeviceState = Static<typeof ReportedDeviceState>;
 
-/** State of a device, as the service reports it. `busy`: ready, and automations are running. */
+/** State of a device as reported by the service. `busy`: ready, and automations are running. */
 export const DeviceState = Type.Enum(['busy', ...reportedDeviceStates], { title: 'DeviceState' });
 export type DeviceState = Static<typeof DeviceState>;
 
@@ -37,7 +37,7 @@ export const phoneWarningCodes = [
   'battery_worn',
 ] as const;
 
-/** A problem that somebody should look after, though the phone still works. */
+/** Problem that a person should fix although the phone still works. */
 export const PhoneWarning = Type.Object(
   {
     code: Type.Enum(phoneWarningCodes),
@@ -47,7 +47,7 @@ export const PhoneWarning = Type.Object(
 );
 export type PhoneWarning = Static<typeof PhoneWarning>;
 
-/** How a phone is, from time to time. */
+/** Periodic health facts of a phone. */
 export const PhoneFacts = Type.Object(
   {
     sampled_at: EpochMs,
@@ -104,13 +104,13 @@ export const PhoneFacts = Type.Object(
 );
 export type PhoneFacts = Static<typeof PhoneFacts>;
 
-/** A change of a phone's state, or something that its host did to mend it. */
+/** Change of a phone's state, or a repair step of its host. */
 export const PhoneEvent = Type.Object(
   {
     at: EpochMs,
     kind: Type.Enum(['state', 'repair']),
     state: DeviceState,
-    /** Null for a change of state. */
+    /** Repair step; null for a change of state. */
     step: orNull(Type.Enum(['helper', 'reconnect', 'reboot', 'trim_caches'])),
     reason: Type.String({ maxLength: 2000 }),
   },

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 const packageForm = '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$';
 
-/** A package name of Android. */
+/** Package name of an Android app. */
 export const PackageName = Type.String({
   pattern: packageForm,
   maxLength: 255,
@@ -11,14 +11,14 @@ export const PackageName = Type.String({
 const port = '(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])';
 const exact = { additionalProperties: false } as const;
 
-/** Apps that may have a language of their own at once. */
+/** Maximum number of apps with their own language at the same time. */
 const maxLocales = 20;
 
 const proxyForm = `^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?:${port}$`;
 const zoneForm = '^[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,2}$';
 const tagForm = '^[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*$';
 
-/** Settings that a run needs on its phone while it goes on. The host restores the earlier values afterwards. */
+/** Settings that a run needs on its phone. The host restores the earlier values after the run. */
 export const PhoneSettings = Type.Object(
   {
     http_proxy: Type.Optional(
@@ -90,7 +90,7 @@ export const phoneSettings = Type.Optional(
   }),
 );
 
-/** The settings as a person types them. */
+/** Settings as typed by a person. */
 export type PhoneSettingTexts = Readonly<Partial<Record<keyof PhoneSettings, string | undefined>>>;
 
 const fits = (form: string, text: string): boolean => new RegExp(form).test(text);
@@ -98,7 +98,7 @@ const numberIn = (text: string): number => (text.trim() === '' ? Number.NaN : Nu
 const isWithin = (value: number, [min, max]: readonly [number, number]): boolean =>
   value >= min && value <= max;
 
-/** Undefined: the text is none. */
+/** Parsers of the texts; they return undefined for an invalid text. */
 const readers: Readonly<Record<keyof PhoneSettings, (text: string) => PhoneSettings | undefined>> = {
   http_proxy: (text) => (fits(proxyForm, text) ? { http_proxy: text } : undefined),
   time_zone: (text) => (fits(zoneForm, text) ? { time_zone: text } : undefined),
@@ -122,7 +122,7 @@ const readers: Readonly<Record<keyof PhoneSettings, (text: string) => PhoneSetti
   heads_up: (text) => (text === 'on' || text === 'off' ? { heads_up: text === 'on' } : undefined),
 };
 
-/** Valid values of each setting, for people. */
+/** Descriptions of each setting's valid values, for people. */
 export const phoneSettingHints: Readonly<Record<keyof PhoneSettings, string>> = {
   http_proxy: 'host:port, such as 10.0.0.5:3128',
   time_zone: 'a name of the IANA time zone database, such as Europe/Berlin',
@@ -132,7 +132,9 @@ export const phoneSettingHints: Readonly<Record<keyof PhoneSettings, string>> = 
   heads_up: 'on or off',
 };
 
-/** Reads settings as people type them; `wrong` names those that do not match their hints. Empty texts are left out. */
+/**
+ * Parses settings that a person has typed. `wrong` names those that do not match their hints. Empty texts are skipped.
+ */
 export function readPhoneSettings(texts: PhoneSettingTexts): {
   settings: PhoneSettings | undefined;
   wrong: readonly (keyof PhoneSettings)[];
@@ -149,7 +151,7 @@ export function readPhoneSettings(texts: PhoneSettingTexts): {
   return { settings: Object.keys(settings).length === 0 ? undefined : settings, wrong };
 }
 
-/** The same as people write them; the accuracy of a location is left out. */
+/** Formats settings as a person types them. Omits the accuracy of a location. */
 export function textsOfPhoneSettings(settings: PhoneSettings = {}): PhoneSettingTexts {
   const { locale, location, brightness, heads_up, ...texts } = settings;
   return {

@@ -2,12 +2,12 @@ import { Type, type Static } from 'typebox';
 
 import { Uuid } from '../ids.ts';
 
-/** Size of each part of a sent file but the last. */
+/** Size in bytes of each part of a sent file except the last. */
 export const sentFilePartBytes = 512 * 1024;
-/** Maximum number of parts of a sent file: a gigabyte. */
+/** Maximum number of parts of a sent file, which is one gigabyte. */
 export const maxSentFileParts = 2048;
 
-/** A part of a file on its way to a phone, from the first, 0, to the last. */
+/** Part of a file sent to a phone, counted from 0. */
 export const SentFilePart = Type.Object(
   {
     upload_id: Type.String({ ...Uuid, description: "The caller's key of this file" }),
@@ -43,11 +43,14 @@ export const SentFilePart = Type.Object(
 );
 export type SentFilePart = Static<typeof SentFilePart>;
 
-/** `receiving`: there are more parts to come. `working`: the phone is still at it: ask again with the last part. */
+/**
+ * State of an upload. `receiving`: further parts are expected. `working`: the phone still processes the file, so send
+ * the last part again.
+ */
 export const SentFileState = Type.Enum(['receiving', 'working', 'stored', 'installed'] as const);
 export type SentFileState = Static<typeof SentFileState>;
 
-/** State of a file so far, and where it is. */
+/** Current state of a sent file, and its place. */
 export const SentFile = Type.Object(
   {
     state: SentFileState,

@@ -2,13 +2,13 @@ import { Type, type Static } from 'typebox';
 
 import type { Bounds } from './phone-answers.ts';
 
-/** Longer texts are cut before they are compared. */
+/** Maximum length of compared texts in characters; longer ones are truncated. */
 export const maxTouchedTextLength = 200;
 
 const side = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
 const text = Type.Union([Type.String({ maxLength: maxTouchedTextLength }), Type.Null()]);
 
-/** A node as its caller has read it. The host looks for it on the screen of now, and touches it alone. */
+/** Node as read by the caller. The host finds it on the current screen, and touches only this node. */
 export const TouchedNode = Type.Object({
   bounds: Type.Object({ left: side, top: side, right: side, bottom: side }),
   packageName: Type.String({ maxLength: maxTouchedTextLength }),
@@ -19,7 +19,7 @@ export const TouchedNode = Type.Object({
 });
 export type TouchedNode = Static<typeof TouchedNode>;
 
-/** The window that a touch got to. */
+/** Window that received a touch. */
 export const TouchedWindow = Type.Object(
   {
     package_name: Type.String({
@@ -32,15 +32,15 @@ export const TouchedWindow = Type.Object(
 );
 export type TouchedWindow = Static<typeof TouchedWindow>;
 
-/** Why a touch does not get to a node. */
+/** Reason why a touch does not reach a node. */
 export type TouchObstacle = 'covered' | 'not_in_view' | 'gone';
 
-/** The point at which a touch reaches a node, or a sentence that says why none does. */
+/** Point at which a touch reaches a node, or a sentence that explains why none does. */
 export type TouchReach =
   | {
       readonly state: 'free';
       readonly point: { readonly x: number; readonly y: number };
-      /** The largest part of the node over which no other window lies. */
+      /** Largest part of the node that no other window covers. */
       readonly area: Bounds;
     }
   | { readonly state: TouchObstacle; readonly reason: string };

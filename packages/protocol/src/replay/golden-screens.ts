@@ -1,18 +1,18 @@
 /**
- * A golden screen: a saved screen in a project's repository, with the verdict that is expected of the project.
- * Each node of the tree has a line of its own, so that changes of a file can be read.
+ * Golden screens: saved screens in a project's repository, with the verdict that the project's code is expected to
+ * give. Each node of the tree has its own line, so that diffs of a file are readable.
  */
 import type { ScreenTree, UiNode } from '../phones/phone-answers.ts';
 import { maxRecordScreens, type RecordedCall } from '../runs/records.ts';
 import type { ReplaySequence, ReplayVerdict } from './replay-messages.ts';
 import { maxRecordedCalls } from '../runs/run-limits.ts';
 
-/** Folder of a project with its golden screens, `screens/<state>/<name>.json`. */
+/** Folder of a project's golden screens, `screens/<state>/<name>.json`. */
 export const goldenFolder = 'screens';
 export const goldenPathPattern = new RegExp(`^${goldenFolder}/(?!runs/)[^/]+/[^/]+\\.json$`);
 /** Paths of golden runs. */
 export const goldenRunPattern = new RegExp(`^${goldenFolder}/runs/[^/]+\\.json$`);
-/** Answers for `fetch` while screens are replayed; JSON of `ReplayFetches`. */
+/** Path of the answers for `fetch` in replays; JSON of `ReplayFetches`. */
 export const replayFetchesPath = `${goldenFolder}/fetch.json`;
 
 export const maxGoldenBytes = 1024 * 1024;
@@ -23,15 +23,15 @@ const maxNodes = 20_000;
 /** Expected verdict on a screen. An absent field is not checked. */
 export interface GoldenExpectation {
   state?: string;
-  /** States that it must not be taken for. */
+  /** States under which the code must not store the screen. */
   not?: readonly string[];
-  /** The stage that the code is to begin at. */
+  /** Stage at which the code starts. */
   stage?: string;
-  /** Whether the code acts on it, or has arrived with it. */
+  /** Whether the code acts on the screen, or has arrived with it. */
   handled?: boolean;
 }
 
-/** All ways to write "unknown" mean the same. */
+/** Whether the state is any spelling of "unknown", all of which are equivalent. */
 export const isUnknownState = (state: string): boolean => state.toLowerCase() === 'unknown';
 
 export const isSameState = (one: string, other: string): boolean =>
@@ -39,15 +39,15 @@ export const isSameState = (one: string, other: string): boolean =>
 
 type StateVerdict = Extract<ReplayVerdict, { kind: 'state' }>;
 
-/** The code acts on the screen, or has arrived with it. */
+/** Whether the code acts on the screen, or has arrived with it. */
 export const isHandled = ({ next }: StateVerdict): boolean => next === 'acts' || next === 'arrives';
 
-/** Whether a screen is taken for what it has to be taken for, whatever the code does then. */
+/** Whether the code stores the screen under the expected state, whatever it does next. */
 export const isExpectedState = (expect: GoldenExpectation, { state }: StateVerdict): boolean =>
   (expect.state === undefined || isSameState(state, expect.state)) &&
   expect.not?.some((name) => isSameState(state, name)) !== true;
 
-/** Whether that became of the screen which is expected. */
+/** Whether the verdict is the expected one. */
 export const isExpected = (expect: GoldenExpectation, verdict: ReplayVerdict): boolean =>
   verdict.kind === 'state' &&
   isExpectedState(expect, verdict) &&
@@ -62,14 +62,14 @@ export interface GoldenScreen {
   tree: ScreenTree;
 }
 
-/** The screens of a record in their order: what the code has to do with them. */
+/** Screens of a record in order, with the expected actions of the code on them. */
 export interface GoldenRun {
   from: GoldenSource;
   ends: ReplaySequence['ends'];
   screens: readonly { state: string; stage: string; calls: readonly RecordedCall[]; tree: ScreenTree }[];
 }
 
-/** Why a text is no golden screen: a sentence that goes on after the file's name. */
+/** Thrown when a text is no golden screen. The message continues a sentence that starts with the file's name. */
 export class GoldenScreenError extends Error {
   override readonly name = 'GoldenScreenError';
 }
@@ -80,7 +80,7 @@ export function goldenText({ expect, from, tree: { root, ...screen } }: GoldenSc
   return `{\n${lines.join('\n')}\n"tree":\n${nodeText(root, { packageName: '', index: 0, indent: '' })}\n}\n`;
 }
 
-/** Throws a GoldenScreenError. */
+/** Parses a golden screen. Throws a GoldenScreenError. */
 export function parseGolden(text: string): GoldenScreen {
   if (text.length > maxGoldenBytes) throw wrong(`is larger than ${maxGoldenBytes} bytes`);
   const { version, expect, from = {}, screen, tree } = objectOf(parseJson(text), 'the file');
@@ -98,7 +98,7 @@ export function goldenRunText({ from, ends, screens }: GoldenRun): string {
   return `{\n${head},\n"screens": [\n${told.join(',\n')}\n]\n}\n`;
 }
 
-/** Throws a GoldenScreenError. */
+/** Parses a golden run. Throws a GoldenScreenError. */
 export function parseGoldenRun(text: string): GoldenRun {
   if (text.length > maxGoldenRunBytes) throw wrong(`is larger than ${maxGoldenRunBytes} bytes`);
   const { version, from = {}, ends = null, screens } = objectOf(parseJson(text), 'the file');
@@ -157,7 +157,7 @@ function objectOf(value: unknown, what: string): Record<string, unknown> {
 
 type Field = Exclude<keyof UiNode, 'boundsInScreen' | 'children' | 'packageName' | 'index'>;
 
-/** Values of a node's fields that are left out of the file. `null`: a text, or nothing. */
+/** Default values of a node's fields, which the file omits. `null` marks a text that may be missing. */
 const defaults: { readonly [Name in Field]: UiNode[Name] } = {
   className: null,
   viewId: null,
@@ -182,7 +182,7 @@ const defaults: { readonly [Name in Field]: UiNode[Name] } = {
   selected: false,
   visible: true,
 };
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- these are the keys of the table
 const fields = Object.keys(defaults) as Field[];
 
 interface Place {
@@ -233,7 +233,7 @@ function readNode(
     if (typeof value !== (expected === null ? 'string' : typeof expected))
       throw wrong(`has a node whose "${name}" is ${quoted(value)}`);
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each was compared with the table
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was validated against the table
   const known = { ...defaults, ...told } as typeof defaults;
   if (known.password && /[^•●∙*.·]/u.test(known.text ?? ''))
     throw wrong('shows a password: replace its text by dots');

@@ -1,7 +1,7 @@
 /**
- * Messages to and from a process that replays saved screens: frames as those of a run's process
- * (sandbox-messages.ts). Its parent checks every report, because the process runs user code and may have been
- * taken over.
+ * Messages to and from a process that replays saved screens. They use the frames of a run's process
+ * (sandbox-messages.ts). The parent process validates every report, because the process runs user code and may be
+ * compromised.
  */
 import { Type, type Static } from 'typebox';
 
@@ -17,10 +17,10 @@ import {
 
 const text = Type.String({ maxLength: maxVerdictTextLength });
 const stage = Type.String({ maxLength: maxStageLength });
-/** Changes that the code made on the phone, in words and in order. */
+/** Changes that the code has made on the phone, in words and in order. */
 const did = Type.Array(Type.String({ maxLength: maxVerdictWordsLength }), { maxItems: maxVerdictActs });
 
-/** The code's next move after it had stored the screen. */
+/** Next move of the code after it has stored the screen. */
 export const replayFollowUps = ['acts', 'arrives', 'waits', 'gives_up', 'ends', 'throws'] as const;
 
 /** Verdict of the project's code on a saved screen. */
@@ -35,9 +35,9 @@ export const ReplayVerdict = Type.Union([
     /** Message of the error when `next` is `throws`. */
     message: Type.Union([text, Type.Null()]),
   }),
-  /** The automation stored nothing, and waited in vain. */
+  /** The automation stored no screen, and a wait timed out. */
   Type.Object({ kind: Type.Literal('waits'), message: text, did }),
-  /** The automation stored nothing, and changed the phone again and again. */
+  /** The automation stored no screen, and changed the phone again and again. */
   Type.Object({ kind: Type.Literal('acts_blind'), did }),
   Type.Object({
     kind: Type.Literal('threw'),
@@ -55,29 +55,35 @@ export const ReplayVerdict = Type.Union([
 ]);
 export type ReplayVerdict = Static<typeof ReplayVerdict>;
 
-/** How a run has ended, as far as a replay in order can see it. */
+/** Ends of a run that a replay in order can distinguish. */
 export const sequenceEnds = ['submits', 'throws', 'arrives', 'ends'] as const;
 const SequenceEnd = Type.Enum(sequenceEnds);
 /** Maximum number of calls on one screen in a result. */
 export const maxSequenceCalls = 30;
 
-/** State that the code gave one screen of a run, and its calls on it. */
+/** State that the code gave one screen of a run, and its calls on that screen. */
 export const SequenceMoment = Type.Object({
   stage,
   state: stage,
-  /** In words, first things first; none where they are not known. */
+  /** Calls in words and in order; empty when unknown. */
   calls: Type.Array(Type.String({ maxLength: maxVerdictWordsLength }), { maxItems: maxSequenceCalls }),
-  /** How the run has ended there; null: it went on, or nothing is known of it. */
+  /** End of the run at this screen; null when the run continued, or when its end is unknown. */
   ends: Type.Union([SequenceEnd, Type.Null()]),
 });
 export type SequenceMoment = Static<typeof SequenceMoment>;
 
 const index = Type.Integer({ minimum: 0 });
 
-/** Whether the code does with the screens of a record in their order what the record tells; `index` of the screen where it does not. */
+/**
+ * Result of replaying a record's screens in order: whether the code acts as recorded, else the `index` of the screen
+ * where it does not.
+ */
 export const SequenceResult = Type.Union([
   Type.Object({ kind: Type.Literal('same'), screens: Type.Integer({ minimum: 1 }) }),
-  /** `in`: what the code takes the screen for, what it does on it, or how the run ends there. */
+  /**
+   * Difference at a screen. `in` is the state that the code gives the screen, its calls on it, or the end of the run
+   * there.
+   */
   Type.Object({
     kind: Type.Literal('diverges'),
     index,
@@ -92,9 +98,9 @@ export const SequenceResult = Type.Union([
     path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
     line: Type.Integer({ minimum: 0 }),
   }),
-  /** The automation waited in vain. */
+  /** A wait of the automation timed out. */
   Type.Object({ kind: Type.Literal('waits'), index, message: text }),
-  /** The run ended, and the record goes on. */
+  /** The run ended although the record continues. */
   Type.Object({ kind: Type.Literal('ended'), index, how: SequenceEnd }),
   /** The automation asked for something that saved screens can't answer. */
   Type.Object({ kind: Type.Literal('cannot'), index, message: text }),
@@ -103,17 +109,17 @@ export const SequenceResult = Type.Union([
 ]);
 export type SequenceResult = Static<typeof SequenceResult>;
 
-/** A search of the screen that found nothing. */
+/** Search of the screen without a match. */
 const MissedSearch = Type.Object({
   by: Type.Enum(['id', 'text', 'conditions']),
   wanted: Type.String({ maxLength: maxVerdictWordsLength }),
 });
 export type MissedSearch = Static<typeof MissedSearch>;
 
-/** From the process that replays. */
+/** Reports from the process that replays. */
 export const ReplayReport = Type.Union([
   Type.Object({ type: Type.Literal('ready') }),
-  /** `index` of the screen in its command. */
+  /** Verdict on one screen; `index` is the screen's position in the command. */
   Type.Object({
     type: Type.Literal('verdict'),
     index: Type.Integer({ minimum: 0 }),
@@ -121,20 +127,20 @@ export const ReplayReport = Type.Union([
     missed: Type.Array(MissedSearch, { maxItems: maxMissedSearches }),
   }),
   Type.Object({ type: Type.Literal('sequence'), result: SequenceResult }),
-  /** All screens of the command were shown; those without a verdict need a replay of their own. */
+  /** All screens of the command were shown. Screens without a verdict need a separate replay. */
   Type.Object({ type: Type.Literal('shown') }),
 ]);
 export type ReplayReport = Static<typeof ReplayReport>;
 
-/** Answers for `fetch` in a replay, which has no network; a project writes them in `screens/fetch.json`. */
+/** Answers for `fetch` in a replay, which has no network. A project stores them in `screens/fetch.json`. */
 export const ReplayFetches = Type.Array(
   Type.Object(
     {
       method: Type.Optional(Type.String({ maxLength: 20 })),
-      /** In full; each `*` stands for anything. */
+      /** Full URL; each `*` matches any text. */
       url: Type.String({ minLength: 1, maxLength: 4000 }),
       status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
-      /** A text as it is, anything else as its JSON. */
+      /** Body of the answer: a text is sent unchanged, any other value as JSON. */
       body: Type.Optional(Type.Unknown()),
     },
     { additionalProperties: false },
@@ -143,41 +149,44 @@ export const ReplayFetches = Type.Array(
 );
 export type ReplayFetches = Static<typeof ReplayFetches>;
 
-/** One saved screen. */
+/** Saved screen to replay. */
 export interface ReplayScreen {
   /** JSON of a `ScreenTree`. */
   treeJson: string;
-  /** The stage that the code was trying to reach. */
+  /** Stage that the code was trying to reach. */
   stage?: string | undefined;
 }
 
-/** The screens of one record, oldest first. */
+/** Screens of one record, oldest first. */
 export interface ReplaySequence {
   screens: readonly (ReplayScreen & {
     /** State that the run gave the screen. */
     state: string;
-    /** Calls that the run made on it. */
+    /** Calls that the run made on the screen. */
     calls: readonly RecordedCall[];
   })[];
-  /** How the run has ended after the last one; null: what comes then is not compared. */
+  /** End of the run after the last screen; null when the end is not compared. */
   ends: 'submits' | 'throws' | null;
 }
 
-/** Limits of one try at a screen, or at a record in order, in milliseconds. */
+/** Limits of one attempt at a screen, or at a record in order, in milliseconds. */
 export interface ReplayLimits {
-  /** For the code to go on from one wait to the next. */
+  /** Time for the code to get from one wait to the next. */
   entryMs: number;
-  /** For all of it. */
+  /** Time for the whole attempt. */
   totalMs: number;
 }
 
-/** A second try has more: a machine that stands still for a moment must not look like a slow automation. */
+/**
+ * Limits of both attempts. The second one gets more time, so that a briefly suspended machine does not look like a slow
+ * automation.
+ */
 export interface ReplayTries {
   first: ReplayLimits;
   second: ReplayLimits;
 }
 
-/** To the process that replays. */
+/** Commands to the process that replays. */
 export type ReplayCommand =
   | {
       type: 'code';
@@ -194,19 +203,21 @@ export type ReplayCommand =
   | {
       type: 'screens';
       /**
-       * `strict`: the code starts anew for each screen. `stream`: one run is shown a screen after the other, and not
-       * every screen gets a verdict.
+       * Mode of the replay. `strict`: the code starts again for each screen. `stream`: one run is shown the screens one
+       * after another, and some screens get no verdict.
        */
       mode: 'strict' | 'stream';
-      /** Whether searches that found nothing are told. */
+      /** Whether searches without a match are reported. */
       tellsMissed: boolean;
       screens: readonly ReplayScreen[];
     }
   | { type: 'sequence'; sequence: ReplaySequence };
 
-/** A host's verdicts on the screens of a question `replay`, in their order; null: the time did not suffice. */
+/**
+ * Verdicts of a host on the screens of a `replay` question, in order. Null for screens that exceeded the time budget.
+ */
 export const HostReplayAnswer = Type.Object({
-  /** Result for a question with a `sequence`, which has no other screens. */
+  /** Result of a question with a `sequence`, which contains no other screens. */
   sequence: Type.Optional(Type.Union([SequenceResult, Type.Null()])),
   verdicts: Type.Array(Type.Union([ReplayVerdict, Type.Null()]), { maxItems: 100 }),
 });
@@ -221,7 +232,7 @@ export function describeVerdict(verdict: ReplayVerdict): string {
   return verdict.kind === 'ended' ? 'the code ends and stores nothing' : 'the code acts and stores nothing';
 }
 
-/** Describes for people where a replay of a record in order ended differently: one line, screens counted from 1. */
+/** Describes for people where the replay of a record in order differs: one line, with screens counted from 1. */
 export function describeSequence(result: SequenceResult): string {
   if (result.kind === 'same') return `all ${result.screens} screens as the record tells`;
   const place = `screen ${result.index + 1}: `;

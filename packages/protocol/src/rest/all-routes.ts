@@ -69,10 +69,10 @@ const routeGroups = [
 
 type RoutesOf<Group> = Group extends unknown ? Group[keyof Group] : never;
 
-/** One of all endpoints, with its own schemas as types. */
+/** Contract of any endpoint, with its own schemas as types. */
 export type AnyContract = RoutesOf<(typeof routeGroups)[number]>;
 
-/** Every endpoint, in the order in which the document shows them. */
+/** All endpoints, in the order of the document. */
 export const allRoutes: readonly RouteContract[] = routeGroups.flatMap(
   (routes: Readonly<Record<string, RouteContract>>) => Object.values(routes),
 );

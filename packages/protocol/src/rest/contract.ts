@@ -6,12 +6,12 @@ import type { Reach } from './reach.ts';
 import type { routeTags } from './route-tags.ts';
 
 /**
- * One endpoint: its input, its output, and its callers. The server validates requests by it, the OpenAPI
- * document is made from it, and clients take their types from it.
+ * Contract of one endpoint: its input, its output, and its callers. The server validates requests against it, the
+ * OpenAPI document is generated from it, and clients derive their types from it.
  */
 export interface RouteContract {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:name` for a segment that varies. */
+  /** Path with `:name` for each parameter. */
   path: string;
   operationId: string;
   tag: keyof typeof routeTags;
@@ -19,37 +19,37 @@ export interface RouteContract {
   description?: string;
   /** Scope that the caller's token must have. `null`: open to everyone, without a token. */
   scope: Scope | null;
-  /** Reach of a request, by which limited tokens are judged. `null` when no token is asked for. */
+  /** Resources that a request reaches, by which limited tokens are checked. `null` when no token is required. */
   reach: Reach | null;
   /**
-   * Action under which the audit log has it. `null`: it changes nothing that anybody has to answer for. Every
-   * method but GET has one or the other.
+   * Action in the audit log. `null`: the request changes nothing that has to be audited. Every method except GET has
+   * one of the two.
    */
   audit?: AuditAction | null;
   params?: TSchema;
-  /** All values are strings: nothing in a query is coerced. */
+  /** Query parameters. All values are strings; nothing is coerced. */
   query?: TSchema;
-  /** The headers with a meaning of their own for this endpoint, in lower case. */
+  /** Headers with a special meaning for this endpoint, in lower case. */
   headers?: TSchema;
   body?: TSchema;
-  /** For the document, when the fields' own examples make no sensible request. */
+  /** Example for the document, when the examples of the fields make no sensible request. */
   bodyExample?: object;
-  /** The content types of a body that is not JSON of ours. */
+  /** Content types of a body in a format other than JSON. */
   bodyTypes?: readonly string[];
-  /** Default 1 MiB. */
+  /** Maximum size of the body in bytes. Default 1 MiB. */
   bodyLimitBytes?: number;
-  /** The schema of each success status, or the content types when the body is not JSON of ours. */
+  /** Schema of each success status, or the content types of a body in a format other than JSON. */
   responses: Record<number, TSchema | readonly string[]>;
-  /** The failures that are this endpoint's own, beside those that every endpoint has. */
+  /** Failures specific to this endpoint, in addition to those of every endpoint. */
   errors?: readonly ErrorCode[];
-  /** Bodies of failures that have more than every failure has. */
+  /** Bodies of failures with more fields than the common error body. */
   errorBodies?: Record<number, TSchema>;
 }
 
-/** The schema of a value that may be missing: `null` in the JSON. */
+/** Returns the schema of a value that may be `null`. */
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** The JSON of an endpoint's successes. */
+/** JSON of an endpoint's successes. */
 export type ReplyOf<Contract extends RouteContract> = {
   [Status in keyof Contract['responses']]: Contract['responses'][Status] extends readonly string[]
     ? never
@@ -66,7 +66,7 @@ const errorTexts = errorCodes
 export const isOfTypes = (response: TSchema | readonly string[]): response is readonly string[] =>
   Array.isArray(response);
 
-/** JSON that is read has an `ETag`, so it may be unchanged (304). */
+/** Returns the success statuses. JSON from a GET has an `ETag`, so it may also be unmodified (304). */
 export function successStatusesOf({ method, responses }: RouteContract): number[] {
   const own = Object.keys(responses).map(Number);
   const read = responses[200];
@@ -74,7 +74,7 @@ export function successStatusesOf({ method, responses }: RouteContract): number[
   return [...new Set([...own, ...(isTagged ? [304] : [])])];
 }
 
-/** The body of every reply that is not a success. */
+/** Body of every error response. */
 export const ErrorBody = Type.Object(
   {
     success: Type.Literal(false),
@@ -92,22 +92,25 @@ export const ErrorBody = Type.Object(
   { title: 'Error' },
 );
 
-/** A plain object; JSON arrays and `null` are not objects. The pattern fits every key: TypeBox's own leaves out line breaks. */
+/**
+ * Returns the schema of a plain object; JSON arrays and `null` are no objects. The pattern matches every key, while
+ * TypeBox's own excludes line breaks.
+ */
 export const jsonObject = (options: { examples?: Record<string, unknown>[] } = {}) =>
   Type.Record(Type.String({ pattern: '^' }), Type.Unknown(), options);
 export const JsonObject = jsonObject();
 
-/** Always true; its type is wider, because a handler's literal is inferred as `boolean`. */
+/** Schema of a constant true. Its type is wider, because a handler's literal is inferred as `boolean`. */
 export const success = Type.Unsafe<boolean>(Type.Literal(true));
 export const SuccessMessage = Type.Object({ success, message: Type.String() }, { title: 'SuccessMessage' });
 
 /**
- * Scopes of a token: `read` everything its user sees, `launch` and stop, `edit` projects, `review` records,
+ * Scopes of a token: `read` everything that its user sees, `launch` and stop, `edit` projects, `review` records,
  * connect as a `host`, and `admin`: manage tokens (and, for administrators, users).
  */
 export const scopes = ['read', 'launch', 'edit', 'review', 'host', 'admin'] as const;
 export const Scope = Type.Enum(scopes, { title: 'Scope' });
 export type Scope = Static<typeof Scope>;
 
-/** Scopes of a token whose maker names none. */
+/** Scopes of a token that was created without any. */
 export const defaultScopes: readonly Scope[] = ['read', 'launch', 'edit', 'review'];

@@ -1,20 +1,21 @@
-/** Kinds of limits of a token, beside its scopes. */
+/** Kinds of limits of a token, in addition to its scopes. */
 export const limitKinds = ['projects', 'phones', 'apps', 'max_phones', 'budget'] as const;
 export type LimitKind = (typeof limitKinds)[number];
 
 /**
- * Answer of a door to a token of such a limit. `refused`: it is closed (`forbidden`) · `within`: it reaches what the
- * limit allows, and nothing else · `open`: the limit says nothing about it.
+ * Decision of an entry point about a token with such a limit. `refused`: access is denied · `within`: access is
+ * restricted to what the limit allows · `open`: the limit does not apply.
  */
 export type LimitAnswer = 'refused' | 'within' | 'open';
 
 /**
- * The way in which a request names the phones that it reaches, by which a token that is limited to phones is judged. `refused`: it reaches
- * phones in a way that no such token may · `none`: it reaches no phone · `path`, `body`: the phone of its path or of its body ·
- * `run`: that of the run of its path · `query`: the phone whose runs it lists · `selector`: the phones of its selector, which is
- * narrowed · `wall`: the same, and each phone again in every turn · `launch`: those that a launch names or selects · `direct`: that
- * of direct code · `work`: those of a job or a schedule, whose tasks ask again · `kept`: jobs and schedules that keep the same limit ·
- * `calls`: it calls endpoints, each of which asks again · `own_token`: it is about the token itself.
+ * Way in which a request names the phones that it reaches, by which a token that is limited to phones is checked.
+ * `refused`: closed to such tokens · `none`: reaches no phone · `path`, `body`: the phone in its path or body · `run`:
+ * the phone of the run in its path · `query`: the phone whose runs it lists · `selector`: the phones of its selector,
+ * which is narrowed · `wall`: as `selector`, and each phone is checked again in every turn · `launch`: the phones that
+ * a launch names or selects · `direct`: the phone of direct code · `work`: the phones of a job or a schedule, whose
+ * tasks are checked again · `kept`: jobs and schedules that keep the same limit · `calls`: calls endpoints, each of
+ * which checks again · `own_token`: concerns the token itself.
  */
 export type PhoneReach =
   | 'refused'
@@ -32,15 +33,21 @@ export type PhoneReach =
   | 'calls'
   | 'own_token';
 
-/** Description of what a request reaches, by which limited tokens are judged at every door of the service. */
+/** Resources that a request reaches, by which limited tokens are checked at every entry point of the service. */
 export interface Reach {
   readonly projects: LimitAnswer;
   readonly phones: PhoneReach;
-  /** `refused`: closed to tokens that are limited to apps; by default they reach the phones that they may, and their apps there. */
+  /**
+   * `refused`: closed to tokens that are limited to apps. By default, they reach the phones that they may use, and
+   * their apps there.
+   */
   readonly apps?: 'refused';
-  /** `within`: it begins runs, which count · `refused`: closed to tokens with a budget. By default the budget says nothing about it. */
+  /**
+   * `within`: starts runs, which count against the budget · `refused`: closed to tokens with a budget. By default, the
+   * budget does not apply.
+   */
   readonly budget?: 'within' | 'refused';
-  /** True: for administrators, with tokens that are limited to neither projects nor phones. */
+  /** Whether only administrators may call it, with tokens that are limited neither to projects nor to phones. */
   readonly administrators?: true;
 }
 
@@ -61,11 +68,11 @@ const ofPhones: Record<PhoneReach, Record<'phones' | 'apps' | 'max_phones', Limi
   own_token: { phones: 'within', apps: 'within', max_phones: 'within' },
 };
 
-/** Answers of a door to tokens of each limit. */
+/** Returns the decisions of an entry point about tokens with each limit. */
 export const answersOf = ({ projects, phones, apps, budget }: Reach): Record<LimitKind, LimitAnswer> => {
   const answers = ofPhones[phones];
   return { ...answers, projects, apps: apps ?? answers.apps, budget: budget ?? 'open' };
 };
 
-/** Reach of requests of administrators alone. */
+/** Reach of requests that only administrators may make. */
 export const ofAdministrators: Reach = { projects: 'refused', phones: 'refused', administrators: true };

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-/** The symbol at a place in code. */
+/** Symbol at a place in code. */
 export const CodeSymbol = Type.Object(
   {
     name: Type.String(),
@@ -18,7 +18,7 @@ export const CodeSymbol = Type.Object(
 );
 export type CodeSymbol = Static<typeof CodeSymbol>;
 
-/** A possible completion at a place in code. */
+/** Possible completion at a place in code. */
 export const CodeCompletion = Type.Object(
   {
     name: Type.String(),
@@ -49,7 +49,7 @@ export const CodePlace = Type.Object(
 );
 export type CodePlace = Static<typeof CodePlace>;
 
-/** Everything in the project that names the same thing. */
+/** References to one symbol in the project. */
 export const CodeReferences = Type.Object(
   {
     definition: Type.Union([CodePlace, Type.Null()], {

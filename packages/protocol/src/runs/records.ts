@@ -8,27 +8,27 @@ export const recordTypes = ['outOfSteps', 'timeout', 'debug', 'crash'] as const;
 export const RecordType = Type.Enum(recordTypes, { title: 'RecordType' });
 export type RecordType = Static<typeof RecordType>;
 
-/** A record is pending until it is marked, once. */
+/** Statuses of a record. A pending record is marked once. */
 export const recordStatuses = ['pending', 'solved', 'skipped'] as const;
 export const RecordStatus = Type.Enum(recordStatuses, { title: 'RecordStatus' });
 export type RecordStatus = Static<typeof RecordStatus>;
 
-/** The tag of records that were given none. */
+/** Tag of records that were submitted without one. */
 export const defaultTag = 'default';
 export const Tag = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Number of `debug` records kept per automation and tag; also the number that a run may submit at once. */
 export const keptDebugRecords = 200;
 
-/** The last screens of a run that are kept for a record. */
+/** Maximum number of a run's last screens that are kept for a record. */
 export const maxRecordScreens = 50;
 
-/** A capture of a screen: its accessibility tree (JSON) or its picture (JPEG). */
+/** Captures of a screen: its accessibility tree (JSON) or its picture (JPEG). */
 export const captureKinds = ['tree', 'screenshot'] as const;
 export const CaptureKind = Type.Enum(captureKinds);
 export type CaptureKind = Static<typeof CaptureKind>;
 
-/** Larger captures are refused. */
+/** Maximum size of a capture in bytes; larger ones are refused. */
 export const maxCaptureBytes = 16 * 1024 * 1024;
 
 const stage = Type.String({ maxLength: maxStageLength });
@@ -36,7 +36,9 @@ const side = Type.Integer({ minimum: 0, maximum: 100_000 });
 
 const point = Type.Integer({ minimum: -100_000, maximum: 100_000 });
 
-/** A call that may change the phone, without what was typed. Nothing is said of calls on masked nodes and password fields. */
+/**
+ * Call that may change the phone, without the typed text. Calls on masked nodes and password fields are not recorded.
+ */
 export const RecordedCall = Type.Object(
   {
     /** Name of the agent call, such as `input.tap`. */
@@ -61,7 +63,7 @@ export type RecordedCalls = Static<typeof RecordedCalls>;
 const fact = (maxLength: number, description: string) =>
   Type.Union([Type.String({ maxLength }), Type.Null()], { description });
 
-/** The app of a record's last screen, as far as the phone says. */
+/** App of a record's last screen, as far as the phone reports it. */
 export const RecordedApp = Type.Object(
   {
     package: Type.String({ maxLength: 255 }),
@@ -73,57 +75,57 @@ export const RecordedApp = Type.Object(
 );
 export type RecordedApp = Static<typeof RecordedApp>;
 
-/** The version of an app that a run was about, for figures of versions. */
+/** Main app of a run with its version, for statistics per version. */
 export const RunApp = Type.Object(
   { package: RecordedApp.properties.package, version: Type.String({ minLength: 1, maxLength: 100 }) },
   { title: 'RunApp' },
 );
 export type RunApp = Static<typeof RunApp>;
 
-/** One captured screen, as a host tells of it; the captures themselves follow by HTTP. */
+/** Captured screen as reported by a host. The captures themselves follow over HTTP. */
 export const ScreenReport = Type.Object({
   screen_id: Uuid,
-  /** The stage that the automation was trying to reach. */
+  /** Stage that the automation was trying to reach. */
   next_stage: stage,
-  /** The identified state, or `unknown`. */
+  /** Identified state, or `unknown`. */
   screen_state: stage,
-  /** Remaining steps; 0 means out of steps. */
+  /** Number of remaining steps; 0 means out of steps. */
   max_steps: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-  /** Epoch ms on the service's clock. */
+  /** Time of the screen in epoch milliseconds on the service's clock. */
   timestamp: EpochMs,
-  /** False when the tree could not be read: the record is partial. */
+  /** Whether the tree was read. Without it, the record is partial. */
   has_tree: Type.Boolean(),
-  /** `null` when there is no picture, wanted or not. */
+  /** Picture of the screen; `null` when there is none, requested or not. */
   screenshot: Type.Union([
     Type.Object({ width: side, height: side, original_width: side, original_height: side }),
     Type.Null(),
   ]),
-  /** True when a picture was wanted and could not be taken: the record is partial. */
+  /** Whether a requested picture could not be taken. Then the record is partial. */
   screenshot_failed: Type.Boolean(),
   /** Calls on this screen before the next one was stored, in order. */
   calls: Type.Optional(RecordedCalls),
 });
 export type ScreenReport = Static<typeof ScreenReport>;
 
-/** A record as a host tells of it. */
+/** Record as reported by a host. */
 export const RecordReport = Type.Object({
-  /** UUIDv7 of the time at which it was made, on the service's clock. */
+  /** UUIDv7 with the creation time of the record, on the service's clock. */
   record_id: Uuid,
   run_id: Uuid,
   type: RecordType,
-  /** `null`: none. Only `debug` records have one. */
+  /** Tag of a `debug` record; `null` for all others. */
   tag: Type.Union([Tag, Type.Null()]),
-  /** Oldest first. */
+  /** Screens of the record, oldest first. */
   screens: Type.Array(ScreenReport, { maxItems: maxRecordScreens }),
-  /** True when the run died before it could tell everything. */
+  /** Whether the run died before it could report everything. */
   is_cut_short: Type.Boolean(),
-  /** The error that ended the run, of a `crash` or a `timeout` that its host has recorded. */
+  /** Error that ended the run, for a `crash` or a `timeout` that its host has recorded. */
   error: Type.Optional(Type.Union([RunError, Type.Null()])),
   app: Type.Optional(Type.Union([RecordedApp, Type.Null()])),
 });
 export type RecordReport = Static<typeof RecordReport>;
 
-/** A call of a record in words, such as `tap at 540, 1200`. */
+/** Describes a recorded call in words, such as `tap at 540, 1200`. */
 export function describeCall({
   name,
   key,
@@ -144,7 +146,10 @@ export function describeCall({
   return parts.filter((part) => part !== false).join(' ');
 }
 
-/** `input.longPress` is a long press, `app.launch` a launch of an app. */
+/**
+ * Converts the name of a call to words: `input.longPress` becomes "long press", `app.launch` becomes "launch of an
+ * app".
+ */
 function wordsOf(name: string): string {
   const [group = '', call = group] = name.split('.');
   const words = call.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

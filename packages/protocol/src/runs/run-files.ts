@@ -2,13 +2,13 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs } from '../ids.ts';
 
-/** Files that one run may attach. */
+/** Maximum number of files that one run may attach. */
 export const maxRunFiles = 100;
-/** A larger file is refused, whatever the host allows. */
+/** Maximum size of a file in bytes, whatever the host allows. */
 export const maxRunFileBytes = 1_000_000_000;
-/** In UTF-16 units. */
+/** Maximum length of a file name in UTF-16 units. */
 const maxNameLength = 200;
-/** Maximum length of a name on the file systems of Linux, macOS and Windows. */
+/** Maximum length of a file name in bytes, on the file systems of Linux, macOS and Windows. */
 const maxNameBytes = 255;
 
 export const RunFileName = Type.String({
@@ -17,7 +17,7 @@ export const RunFileName = Type.String({
   description: 'File name, case-insensitive',
   examples: ['report.csv'],
 });
-/** Media type in the form of a header, without quotes. */
+/** Media type in the syntax of a header, without quotes. */
 export const ContentType = Type.String({
   maxLength: 100,
   pattern: '^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(; ?charset=[A-Za-z0-9-]+)?$',
@@ -25,7 +25,7 @@ export const ContentType = Type.String({
   examples: ['text/csv'],
 });
 
-/** A file that a run has attached. */
+/** File that a run has attached. */
 export const RunFile = Type.Object(
   {
     name: RunFileName,
@@ -39,19 +39,19 @@ export const RunFile = Type.Object(
 export type RunFile = Static<typeof RunFile>;
 
 /**
- * Characters that a file system refuses, or that make a name look like another: control, format and unpaired
- * characters too.
+ * Characters that a file system refuses or that make two names look alike, including control, format and unpaired
+ * characters.
  */
 const unsafe = /[\\/:*?"<>|\p{C}]/u;
 /** Names of devices on Windows, with any extension. */
 const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
 const badEdge = /^[.\s]|[.\s]$/u;
 
-/** Without Node and browsers, an address alone tells. */
+/** Returns the length in UTF-8 bytes. Outside Node and browsers, only URI encoding can determine it. */
 const utf8Bytes = (text: string): number =>
   encodeURIComponent(text.toWellFormed()).replaceAll(/%[0-9A-F]{2}/g, '-').length;
 
-/** Why it cannot be the name of a file on every file system, in words. */
+/** Returns the reason why the text cannot be a file name on every file system, in words; undefined when it can. */
 export function problemWithFileName(name: string): string | undefined {
   if (name.length === 0 || name.length > maxNameLength)
     return `A file name has 1 to ${maxNameLength} characters.`;

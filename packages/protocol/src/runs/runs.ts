@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
 
-/** The states of a run that has not ended. */
+/** Statuses of a run that has not ended. */
 export const activeRunStatuses = ['starting', 'running'] as const;
-/** The states in which a run ends. `lost`: its host did not come back, so nobody knows. */
+/** Statuses of an ended run. `lost`: its host did not come back, so its real end is unknown. */
 export const endedRunStatuses = ['completed', 'failed', 'stopped', 'timed_out', 'lost'] as const;
 
 export const RunStatus = Type.Enum([...activeRunStatuses, ...endedRunStatuses], { title: 'RunStatus' });
@@ -12,10 +12,10 @@ export function isEnded(status: RunStatus): boolean {
   return (endedRunStatuses as readonly RunStatus[]).includes(status);
 }
 
-/** Why a run did not complete: a stable word, a sentence for people, and where. */
-/** Length of a message, and of a stack. */
+/** Maximum length of a message, and of a stack, in characters. */
 export const maxRunErrorLength = 20_000;
 
+/** Reason why a run did not complete: a stable code, a sentence for people, and the stack. */
 export const RunError = Type.Object({
   code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
   message: Type.String({ maxLength: maxRunErrorLength }),
@@ -28,8 +28,8 @@ export const RunError = Type.Object({
 export type RunError = Static<typeof RunError>;
 
 /**
- * Outcome of an ended run, for scripts to act on. `out_of_steps` and `timed_out` also of runs whose code ended
- * by itself (`completed`), when the last that it said of its way was a record of that type.
+ * Outcome of an ended run, for use by scripts. Runs whose code ended by itself (`completed`) can also have
+ * `out_of_steps` and `timed_out`: when the last result that the run reported was a record of that type.
  */
 export const RunOutcome = Type.Enum([
   'succeeded',

@@ -1,4 +1,4 @@
-/** Failures of labels, pools, jobs and schedules; rows of the one error table. */
+/** Failures of labels, pools, jobs and schedules, as rows of the error table. */
 export const workErrors = {
   invalid_selector: { status: 400, message: 'The selector {selector} cannot be used: {problem}.' },
   invalid_labels: { status: 400, message: 'Field labels cannot be used: {problem}.' },

@@ -1,7 +1,7 @@
-/** Seed of this process: nobody can choose values whose branches all fall on one place. */
+/** Random seed of this process, so that nobody can choose values whose branches all collide. */
 const seed = Math.floor(Math.random() * 2 ** 31);
 
-/** A hash table (open addressing) from a state and a unit to another state, which is never 0. */
+/** Hash table with open addressing, from a state and a unit to another state, which is never 0. */
 export class BranchTable {
   readonly #mask: number;
   readonly #from: Int32Array;
@@ -16,7 +16,7 @@ export class BranchTable {
     this.#to = new Int32Array(places);
   }
 
-  /** 0: there is none. */
+  /** Returns the next state; 0 when there is none. */
   find(from: number, unit: number): number {
     return this.#to[this.#placeOf(from, unit)] ?? 0;
   }
@@ -28,7 +28,7 @@ export class BranchTable {
     this.#to[place] = to;
   }
 
-  /** Index of the entry, or of the empty place where it belongs. */
+  /** Returns the index of the entry, or of the empty slot where it belongs. */
   #placeOf(from: number, unit: number): number {
     const mixed = Math.imul(Math.imul(from ^ seed, 0x9e37_79b1) ^ unit, 0x85eb_ca6b);
     for (let place = (mixed ^ (mixed >>> 15)) & this.#mask; ; place = (place + 1) & this.#mask) {

@@ -1,9 +1,9 @@
 import { BranchTable } from './branch-table.ts';
 
-/** A line of a value counts as a value of its own when it has so many letters. */
+/** Minimum length of a value's line, in characters, that is also searched for on its own. */
 const minLineLength = 8;
 
-/** Units between two turns of those who build in turns: some milliseconds. */
+/** Number of units processed between two yields, which takes some milliseconds. */
 const unitsATurn = 16_384;
 
 const noUnit = 0x2_00_00;
@@ -11,20 +11,20 @@ const hasBranches = 0x1_00_00;
 const unitMask = 0x2_ff_ff;
 
 /**
- * Looks for many values at once (the automaton of Aho and Corasick over UTF-16 units): each unit of a text costs the same,
- * whatever the text and the values are. A state stands for the longest beginning of a value at which the text ends.
+ * Searches for many values at once (the Aho-Corasick automaton over UTF-16 units). Each unit of a text costs the same,
+ * whatever the text and the values are. A state represents the longest prefix of a value that is a suffix of the text.
  *
- * A hundred values of 8,192 units are a million and a half states, so there is no table of states and units: the states of
- * a value follow one another, and only where values part their branches are looked up.
+ * A hundred values of 8,192 units have a million and a half states, so a table of states by units would be too large.
+ * Instead, the states of a value are consecutive, and branches are looked up only where values diverge.
  */
 export class SecretAutomaton {
-  /** By state: the unit that leads to the next number, and whether there are branches. */
+  /** Unit that leads from a state to the next number, and a flag for branches. */
   readonly #chain: Int32Array;
   readonly #branches: BranchTable;
-  /** By state: the state of the longest shorter beginning at which the text ends as well. While it is built, the parent. */
+  /** State of the longest shorter prefix that is also a suffix of the text, by state. During the build, the parent. */
   readonly #fallback: Int32Array;
   readonly #depth: Uint16Array;
-  /** By state: the length of the longest value that ends there, or 0. */
+  /** Length of the longest value that ends in a state, or 0. */
   readonly #found: Uint16Array;
   /** Length of the longest value, in UTF-16 units. */
   readonly maxLength: number;
@@ -42,7 +42,7 @@ export class SecretAutomaton {
     this.maxLength = maxLength;
   }
 
-  /** Builds it in turns of some milliseconds. `values`: of at most 65,535 units each. */
+  /** Builds the automaton, and yields every few milliseconds. Each value may have at most 65,535 units. */
   static *building(values: readonly string[]): Generator<void, SecretAutomaton> {
     const patterns = new Set<string>();
     for (const value of values) {
@@ -63,7 +63,7 @@ export class SecretAutomaton {
     return made;
   }
 
-  /** The state after one more unit of the text; 0 is the first one. */
+  /** Returns the state after one more unit of the text; 0 is the initial state. */
   next(before: number, unit: number): number {
     for (let state = before; ; state = this.#fallback[state] ?? 0) {
       const child = this.#childOf(state, unit);
@@ -71,12 +71,12 @@ export class SecretAutomaton {
     }
   }
 
-  /** How many units of a value the text ends with. */
+  /** Returns the number of a value's units with which the text ends. */
   depthOf(state: number): number {
     return this.#depth[state] ?? 0;
   }
 
-  /** The length of the longest whole value that the text ends with, or 0. */
+  /** Returns the length of the longest complete value with which the text ends, or 0. */
   foundAt(state: number): number {
     return this.#found[state] ?? 0;
   }
@@ -92,7 +92,7 @@ export class SecretAutomaton {
     this.#found[state] = pattern.length;
   }
 
-  /** 0: there is none. */
+  /** Returns the child state; 0 when there is none. */
   #childOf(state: number, unit: number): number {
     const link = this.#chain[state] ?? noUnit;
     if ((link & unitMask) === unit) return state + 1;
@@ -112,7 +112,7 @@ export class SecretAutomaton {
     return this.#last;
   }
 
-  /** Puts the fallback of each state in the place of its parent, the shorter ones first. */
+  /** Replaces the parent of each state by its fallback, in order of depth. */
   *#linking(units: Uint16Array): Generator<void> {
     const order = this.#byDepth();
     yield;
@@ -126,7 +126,7 @@ export class SecretAutomaton {
     }
   }
 
-  /** All states but the first one. */
+  /** Returns all states except the initial one, in order of depth. */
   #byDepth(): Int32Array {
     const ends = new Int32Array(this.maxLength + 2);
     for (let state = 1; state <= this.#last; state += 1) {
@@ -146,7 +146,9 @@ export class SecretAutomaton {
   }
 }
 
-/** A value, the same without indentation, and its lines: they are printed indented, and one by one. */
+/**
+ * Returns a value, the value without indentation, and its lines, because values are printed indented and line by line.
+ */
 function patternsOf(value: string): string[] {
   if (!/[\r\n]/.test(value)) return [value];
   const lines = value.split(/[\r\n]+/).map((line) => line.trim());

@@ -137,7 +137,7 @@ it('JSON stays JSON, whatever the values are', () => {
 const letters = (units: string, size: { minLength: number; maxLength: number }) =>
   fc.string({ unit: fc.constantFrom(...units), ...size });
 
-/** Finds values in a text by comparing each with each place. */
+/** Finds values in a text by comparing each value at each place. */
 function naive(values: readonly string[], text: string): string {
   const hidden = new Uint8Array(text.length);
   const joined = new Uint8Array(text.length + 1);
@@ -228,7 +228,7 @@ it('text in parts holds back no more than what may become a value', () => {
   expect(pass('', true)).toBe('bbbb');
 });
 
-/** Least processor time of some tries, in microseconds. */
+/** Returns the minimum CPU time of several attempts, in microseconds. */
 function leastTime(work: () => unknown): number {
   const once = (): number => {
     const since = process.cpuUsage();

@@ -1,33 +1,33 @@
 import { SecretAutomaton } from './secret-automaton.ts';
 import { redactedText, SecretScan } from './secret-scan.ts';
 
-/** Text of a run that was cut ends with `…`, or is at least so long. */
+/** Minimum length of a truncated text without a final `…`, in UTF-16 units. */
 const minCutLength = 3999;
-/** A shorter beginning of a value tells nothing, and stands at the end of many texts. */
+/** Minimum length of a value's prefix that is redacted: a shorter one reveals nothing, and many texts end with it. */
 const minBeginning = 2;
 
 /**
- * Marks at which `util.inspect` cuts long strings and the console cuts long messages: they follow the part that
- * is left.
+ * Marks of `util.inspect` for truncated strings and of the console for truncated messages. They follow the remaining
+ * part.
  */
 const cutMark = /['"`]\.\.\. \d{1,12} more character|… \[cut: the message had \d/g;
-/** Says what stands in a PEM file, and nothing of it. */
+/** First and last line of a PEM file, which reveal its type but not its content. */
 const pemBoundary = /^-----(?:BEGIN|END) [A-Z0-9 ]{1,60}-----$/;
 const jsonToken = /"[^"\\]*(?:\\.[^"\\]*)*"|[-\d][-+.\deE]*/g;
 const unitsATurn = 16_384;
 
 /**
- * The values of secrets, as they are looked for in texts: built once for many texts, in time that is proportional to all
- * values, and asked in time that is proportional to the text, whatever both are. A value is found as it is, as JSON, within
- * JSON within JSON, as a console prints it within objects and indented, and by each of its lines of 8 letters or more.
+ * Finds and redacts the values of secrets in texts. Building it takes time proportional to all values, and each search
+ * takes time proportional to the text, whatever both contain. A value is found verbatim, as JSON, in JSON nested in
+ * JSON, as a console prints it within objects and indented, and by each of its lines of 8 characters or more.
  *
- * Everything is a generator that yields every few milliseconds, for those who have others to serve in between; `whole`
- * does it at once.
+ * All methods are generators that yield every few milliseconds, for callers that have to serve others in between;
+ * `whole` runs them in one go.
  *
- * Nothing else looks for values: `searchText` has the reason.
+ * No other code may search for values: `searchText` gives the reason.
  */
 export class SecretMatcher {
-  /** Undefined: there are no values. */
+  /** Automaton of the values; undefined when there are none. */
   readonly #automaton: SecretAutomaton | undefined;
 
   private constructor(automaton: SecretAutomaton | undefined) {
@@ -43,7 +43,7 @@ export class SecretMatcher {
     return this.#automaton === undefined;
   }
 
-  /** Whether a value is in the text. Lines that say only what a PEM file is do not count. */
+  /** Returns whether the text contains a value. The first and last lines of PEM files do not count. */
   *lookingIn(text: string): Generator<void, boolean> {
     if (this.#automaton === undefined) return false;
     const scan = new SecretScan(this.#automaton);
@@ -52,7 +52,10 @@ export class SecretMatcher {
     return scan.spans.some(({ start, end }) => !pemBoundary.test(text.slice(start, end)));
   }
 
-  /** The text with `redactedText` for each value, and for the beginning of one at which the text was cut. */
+  /**
+   * Returns the text with `redactedText` in place of each value, and of a value's prefix at which the text was
+   * truncated.
+   */
   *redacting(text: string): Generator<void, string> {
     if (this.#automaton === undefined) return text;
     const scan = new SecretScan(this.#automaton);
@@ -66,7 +69,7 @@ export class SecretMatcher {
     return scan.pass({ isLast: true });
   }
 
-  /** The JSON text with the same in its strings, keys too. A number that has a value in it becomes `redactedText`. */
+  /** Redacts the strings of a JSON text, including keys. A number that contains a value becomes `redactedText`. */
   *redactingJson(json: string): Generator<void, string> {
     if (!(yield* this.lookingIn(json))) return json;
     let shown = '';
@@ -82,7 +85,7 @@ export class SecretMatcher {
     return shown + json.slice(at);
   }
 
-  /** For a text that comes in parts, wherever they are divided. The function returns what is safe to pass on so far. */
+  /** Redacts a text that comes in arbitrary parts. The returned function returns what is safe to pass on so far. */
   parts(): (part: string, isLast: boolean) => Generator<void, string> {
     const scan = this.#automaton && new SecretScan(this.#automaton);
     return function* (part, isLast) {
@@ -106,7 +109,7 @@ export class SecretMatcher {
   }
 }
 
-/** Undefined: it is no JSON. */
+/** Returns the text of a JSON token; undefined when it is invalid JSON. */
 function textIn(token: string): string | undefined {
   try {
     return String(JSON.parse(token));
@@ -115,7 +118,7 @@ function textIn(token: string): string | undefined {
   }
 }
 
-/** Does at once what could be done in turns. */
+/** Runs a generator in one go, without yielding to others. */
 export function whole<Result>(work: Iterator<unknown, Result>): Result {
   for (;;) {
     const { done, value } = work.next();
@@ -123,7 +126,7 @@ export function whole<Result>(work: Iterator<unknown, Result>): Result {
   }
 }
 
-/** The places where a text was cut, in order. */
+/** Returns the places where a text was truncated, in order. */
 function cutsOf(text: string): number[] {
   const marks = [...text.matchAll(cutMark)].map(({ index }) => index);
   if (text.endsWith('…')) marks.push(text.length - 1);

@@ -1,10 +1,10 @@
 import type { SecretAutomaton } from './secret-automaton.ts';
 import { TextLevel } from './text-level.ts';
 
-/** Stands in the place of a secret's value. */
+/** Replacement for the value of a secret. */
 export const redactedText = '[secret]';
 
-/** Units between two turns of those who read in turns: some milliseconds. */
+/** Number of units processed between two yields, which takes some milliseconds. */
 const unitsATurn = 16_384;
 
 interface Span {
@@ -13,26 +13,26 @@ interface Span {
 }
 
 /**
- * One text in which values are looked for, as it comes. It is read as it is and, where it has escapes, once more with what
- * they stand for, up to three levels deep, all at once: see `TextLevel`.
+ * Searches one text for values while it arrives. It reads the text verbatim and, where it contains escapes, also
+ * unescaped, up to three levels deep in the same pass: see `TextLevel`.
  */
 export class SecretScan {
-  /** The text as it is; each has the next one. */
+  /** Level of the verbatim text; each level refers to the next one. */
   readonly #first: TextLevel;
   /** Found values, with overlapping ones merged. */
   #spans: Span[] = [];
-  /** The text that is not passed on yet, and its place. */
+  /** Text that was not passed on yet, and its offset. */
   #held = '';
   #heldAt = 0;
   #readTo = 0;
-  /** Ends what was passed on as `redactedText`. */
+  /** Offset up to which `redactedText` has replaced the text. */
   #hiddenTo = 0;
 
   constructor(automaton: SecretAutomaton) {
     this.#first = new TextLevel(automaton, 0, (start, end) => this.#note(start, end));
   }
 
-  /** Found values in the text that is not passed on yet. */
+  /** Found values in the text that was not passed on yet. */
   get spans(): readonly Span[] {
     return this.#spans;
   }
@@ -47,19 +47,22 @@ export class SecretScan {
     }
   }
 
-  /** The text was cut here: what it ends with counts as found when it is a beginning of at least so many units. */
+  /**
+   * Marks a truncation of the text here: the end of the text counts as found when it is a value's prefix of at least
+   * `minDepth` units.
+   */
   cut(minDepth: number): void {
     this.#first.settle();
     const start = this.#first.openFrom(minDepth);
     if (start < this.#readTo) this.#note(start, this.#readTo);
   }
 
-  /** No more of the text comes. */
+  /** Marks the end of the text. */
   finish(): void {
     this.#first.finish();
   }
 
-  /** Passes on what was read, without the values, as far as it is decided; with the end of the text, all of it. */
+  /** Returns the redacted text as far as it is decided; all of it at the end of the text. */
   pass({ isLast }: { isLast: boolean }): string {
     if (isLast) this.finish();
     const upTo = isLast ? this.#readTo : Math.min(this.#readTo, this.#first.undecidedFrom());

@@ -1,8 +1,8 @@
 import type { SecretAutomaton } from './secret-automaton.ts';
 
-/** JSON within JSON within JSON, or within what a console prints. */
+/** Maximum nesting of JSON in JSON, or in the output of a console. */
 const maxLevels = 3;
-/** Spaces before a line; what is indented further is no longer recognised as one text. */
+/** Maximum number of spaces before a line. Text with deeper indentation is no longer recognized as one text. */
 const maxIndent = 200;
 
 const noUnit = -1;
@@ -10,13 +10,15 @@ const backslash = 0x5c;
 const newLine = 0x0a;
 const space = 0x20;
 const [letterU, letterX] = [0x75, 0x78];
-/** How `util.inspect` cuts a string, behind the quote: the next line has spaces and a quote. */
+/**
+ * Sequence with which `util.inspect` splits a string, after the quote. The next line starts with spaces and a quote.
+ */
 const join: readonly number[] = [noUnit, space, 0x2b, newLine];
 
 const isQuote = (unit: number): boolean => unit === 0x22 || unit === 0x27 || unit === 0x60;
 const isSpecial = (unit: number): boolean => unit === backslash || unit === newLine || isQuote(unit);
 
-/** Letters that may stand behind a backslash, with their meaning. */
+/** Meanings of the characters that may follow a backslash. */
 const plainEscapes = new Int16Array(128).fill(noUnit);
 for (const [letter, meant] of [
   'b\b',
@@ -35,34 +37,38 @@ for (const [letter, meant] of [
   plainEscapes[letter?.charCodeAt(0) ?? 0] = meant?.charCodeAt(0) ?? 0;
 const plainEscape = (unit: number): number => plainEscapes[unit] ?? noUnit;
 
-/** A place in a text that was read, to go on from. */
+/** Position in a text from which reading can continue. */
 interface Position {
   readonly state: number;
   readonly count: number;
 }
 
-/** Size of the ring of a level at first; most texts are short. */
+/** Initial size of a level's ring buffer; most texts are short. */
 const firstRingLength = 256;
 
 /**
- * A text as it is, or as the level before says it: with what its escapes stand for (`\n`, `\"`, `\x1B`, `\u00e4`), with
- * strings whole that `util.inspect` has cut into lines (`'…\n' +` and the next line), and without indentation. So whoever
- * printed a value, as JSON, within JSON, or within an object, there is a level at which it stands as it is.
+ * Level of a text: the verbatim text, or the unescaped text of the previous level. Unescaping replaces escapes (`
+ * `, `\"`, `\x1B`, `\u00e4`), joins strings that `util.inspect` has split into lines (`'…
+ * ' +` and the next line), and removes indentation. Whatever printed a value, as JSON, within JSON, or within an
+ * object, some level contains it verbatim.
  *
- * A level that says the same as the one before does not exist: it is made where the first escape ends.
+ * A level is only created at the end of its first escape; before that it would equal the previous level.
  */
 export class TextLevel {
   readonly #automaton: SecretAutomaton;
   readonly #number: number;
   readonly #note: (start: number, end: number) => void;
   #state = 0;
-  /** How many units were read. */
+  /** Number of units read. */
   #count = 0;
-  /** Start offsets in the text of the units read last: a ring, as long as the longest value and what may be pending. */
+  /**
+   * Start offsets of the last units in the text: a ring buffer, as long as the longest value and the maximum of pending
+   * units.
+   */
   #starts = new Int32Array(firstRingLength);
   #next: TextLevel | undefined;
   #pending = new PendingUnits();
-  /** Before the first of those that are pending. */
+  /** Position before the first pending unit. */
   #before: Position = { state: 0, count: 0 };
 
   constructor(automaton: SecretAutomaton, number: number, note: (start: number, end: number) => void) {
@@ -71,7 +77,7 @@ export class TextLevel {
     this.#note = note;
   }
 
-  /** One more unit, and where what it stands for begins and ends in the text. */
+  /** Reads one unit. `start` and `end` are the offsets of its source in the text. */
   // oxlint-disable-next-line max-params -- called for each unit
   take(unit: number, start: number, end: number): void {
     if (this.#number < maxLevels) {
@@ -86,26 +92,26 @@ export class TextLevel {
     if (length > 0) this.#note(this.#startOf(this.#count - length), end);
   }
 
-  /** Text that has only begun to look like an escape was none; one that was cut off is left open. */
+  /** Resolves text that only looked like the start of an escape. A truncated escape stays pending. */
   settle(): void {
     if (this.#pending.count === 1 && this.#pending.first !== backslash) this.#giveUp();
     this.#next?.settle();
   }
 
-  /** No more comes. */
+  /** Marks the end of the text. */
   finish(): void {
     this.#giveUp();
     this.#next?.finish();
   }
 
-  /** Earliest offset in the text at which a value may have begun, of which at least so many units are there. */
+  /** Returns the earliest offset at which a value may have started, of which at least `minDepth` units were read. */
   openFrom(minDepth: number): number {
     const own = this.#openAt({ state: this.#state, count: this.#count }, minDepth);
     if (this.#next !== undefined) return Math.min(own, this.#next.openFrom(minDepth));
     return this.#pending.count === 0 ? own : Math.min(own, this.#openAt(this.#before, minDepth));
   }
 
-  /** Earliest offset in the text that is not decided. */
+  /** Returns the earliest undecided offset in the text. */
   undecidedFrom(): number {
     const pending = this.#pending.count === 0 ? Infinity : this.#pending.start;
     return Math.min(this.openFrom(1), pending, this.#next?.undecidedFrom() ?? Infinity);
@@ -172,7 +178,7 @@ export class TextLevel {
     else this.#giveUp(unit, start, end);
   }
 
-  /** The pending units stand for this one, or for none. */
+  /** Replaces the pending units by this unit, or by none. */
   #finish(meant: number, end: number): void {
     const { start } = this.#pending;
     this.#next ??= this.#fork();
@@ -180,17 +186,17 @@ export class TextLevel {
     if (meant !== noUnit) this.#next.take(meant, start, end);
   }
 
-  /** The pending units stand for themselves. `unit`: the one behind them, if there is one. */
+  /** Keeps the pending units verbatim. `unit` is the unit after them, if there is one. */
   // oxlint-disable-next-line max-params -- called for each unit
   #giveUp(unit = noUnit, start = 0, end = 0): void {
-    // At the next level they may go on with what comes now.
+    // At the next level, they may form an escape with the following units.
     if (unit === backslash && this.#pending.count > 1) this.#next ??= this.#fork();
     if (this.#next !== undefined) this.#pending.passTo(this.#next);
     this.#pending.count = 0;
     if (unit !== noUnit) this.#begin(unit, start, end);
   }
 
-  /** The next level, where the pending units begin: up to there it said the same as this one. */
+  /** Creates the next level at the start of the pending units. Up to there, it equals this level. */
   #fork(): TextLevel {
     const next = new TextLevel(this.#automaton, this.#number + 1, this.#note);
     next.#state = this.#before.state;
@@ -200,7 +206,7 @@ export class TextLevel {
   }
 }
 
-/** A possible escape: its units, and where they begin and end in the text. */
+/** Possible escape: its units, and their start and end offsets in the text. */
 class PendingUnits {
   count = 0;
   readonly #units: number[] = [];
@@ -231,7 +237,7 @@ class PendingUnits {
     this.count += 1;
   }
 
-  /** The number that the digits stand for behind `\u` or `\x`. */
+  /** Returns the number of the hex digits after `\u` or `\x`. */
   hexCode(): number {
     return Number.parseInt(String.fromCharCode(...this.#units.slice(2, this.count)), 16);
   }

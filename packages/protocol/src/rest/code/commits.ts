@@ -37,7 +37,7 @@ export const FileDiff = Type.Object(
 );
 export type FileDiff = Static<typeof FileDiff>;
 
-/** The history of a project. */
+/** History of a project. */
 export const commitRoutes = {
   commit: {
     method: 'POST',

@@ -7,16 +7,16 @@ import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { searchText } from '../search-text.ts';
 
-/** The most that one file may hold, in bytes of UTF-8. */
+/** Maximum size of a file in bytes of UTF-8. */
 export const maxFileBytes = 50 * 1024 * 1024;
-/** The most files that a project may have, without the compiled ones. */
+/** Maximum number of files per project, not counting compiled ones. */
 export const maxProjectFiles = 10_000;
-/** The most that the files of a project may hold together, in bytes, without the compiled ones. */
+/** Maximum total size of a project's files in bytes, not counting compiled ones. */
 export const maxProjectBytes = 1024 * 1024 * 1024;
 
 const params = Type.Object({ id: Id });
 
-/** Conditions on the current file: unless they hold, the answer is 412, and nothing is changed. */
+/** Conditions on the current file. If they do not hold, the response is 412 and nothing changes. */
 const changeHeaders = Type.Object({
   'if-match': Type.Optional(
     Type.String({ description: 'Only if the file has this `ETag`; `*`: only if the file exists' }),
@@ -47,7 +47,7 @@ const tree = Type.Optional(
 export const FileChange = Type.Enum(['unchanged', 'added', 'modified', 'deleted'], { title: 'FileChange' });
 export type FileChange = Static<typeof FileChange>;
 
-/** A file of the project, or one that was deleted since the newest commit. Compiled files are not listed. */
+/** File of the project, or file that was deleted since the newest commit. Compiled files are not listed. */
 export const FileListing = Type.Object(
   {
     path: Type.String(),
@@ -68,14 +68,14 @@ export const FileListing = Type.Object(
 );
 export type FileListing = Static<typeof FileListing>;
 
-/** JSON writes one byte as up to six ("\u0001"). */
+/** Maximum size of a body in bytes. JSON encodes one byte as up to six ("\u0001"). */
 const bodyLimitBytes = 6 * maxFileBytes + 64 * 1024;
 const treeEtag = Type.String({
   description: 'Version of all saved files together',
   examples: ['"4b825dc642cb6eb9a060e54bf8d69288fbee4904"'],
 });
 
-/** Failures of writing one file or many, by the same rules. */
+/** Failures of writing files, with the same rules for one or many. */
 const whyNotSaved = [
   'precondition_failed',
   'compile_failed',

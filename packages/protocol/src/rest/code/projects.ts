@@ -6,12 +6,12 @@ import { searchText } from '../search-text.ts';
 import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
-/** Roles of a member in a project: an editor reads, writes, commits and launches; a viewer reads. */
+/** Roles of a member in a project: an editor reads, writes, commits and launches; a viewer only reads. */
 export const memberRoles = ['shared_editor', 'shared_viewer'] as const;
 export const MemberRole = Type.Enum(memberRoles);
 export type MemberRole = Static<typeof MemberRole>;
 
-/** A caller's role in a project. The owner also renames, shares and deletes it. */
+/** Role of a caller in a project. The owner also renames, shares and deletes it. */
 export const ProjectRole = Type.Enum(['owner', ...memberRoles], { title: 'ProjectRole' });
 export type ProjectRole = Static<typeof ProjectRole>;
 
@@ -37,7 +37,7 @@ const projectFields = {
   }),
 };
 
-/** A project as the caller sees it. */
+/** Project as returned to the caller. */
 export const Project = Type.Object(projectFields, { title: 'Project' });
 export type Project = Static<typeof Project>;
 
@@ -50,7 +50,7 @@ export type ProjectMember = Static<typeof ProjectMember>;
 const params = Type.Object({ id: Id });
 const memberParams = Type.Object({ id: Id, user_id: Id });
 
-/** Projects and who shares them. */
+/** Projects and their members. */
 export const projectRoutes = {
   list: {
     method: 'GET',

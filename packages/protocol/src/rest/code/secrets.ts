@@ -21,7 +21,7 @@ export type Secret = Static<typeof Secret>;
 const path = '/api/v2/automation-project/:id/secrets';
 const params = Type.Object({ id: Id, name: SecretName });
 
-/** Values that a project's automations read, and nobody else. */
+/** Secrets of a project, whose values only its automations can read. */
 export const secretRoutes = {
   list: {
     method: 'GET',
@@ -71,7 +71,7 @@ export const secretRoutes = {
   },
 } as const satisfies Record<string, RouteContract>;
 
-/** A user whose hosts get the secrets of a project, beside those of its owner and editors. */
+/** User whose hosts receive the secrets of a project, in addition to its owner and editors. */
 export const SecretRecipient = Type.Object(
   { user_id: Uuid, name: Type.String(), added_at: EpochMs },
   { title: 'SecretRecipient' },
@@ -81,7 +81,7 @@ export type SecretRecipient = Static<typeof SecretRecipient>;
 const recipientPath = '/api/v2/automation-project/:id/secret-recipients';
 const recipientParams = Type.Object({ id: Id, user_id: Id });
 
-/** Whose hosts get the secrets of a project. */
+/** Recipients of the secrets of a project. */
 export const secretRecipientRoutes = {
   list: {
     method: 'GET',

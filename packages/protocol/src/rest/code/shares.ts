@@ -14,7 +14,7 @@ const shareStates = ['waiting', 'accepted'] as const;
 export const ShareState = Type.Enum(shareStates);
 export type ShareState = Static<typeof ShareState>;
 
-/** A phone, all phones of a host, or a project, that somebody shares with the caller. */
+/** Phone, all phones of a host, or project that another user shares with the caller. */
 export const ReceivedShare = Type.Object(
   {
     kind: ShareKind,

@@ -7,7 +7,7 @@ import { GroupStatus } from './record-groups.ts';
 const count = Type.Integer({ minimum: 0 });
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
-/** Why the code is said to know a version worse than the one before. */
+/** Reason why the code counts as recognizing a version worse than the previous one. */
 export const DriftReason = Type.Object(
   {
     by: Type.Enum(['failing', 'reopened'] as const, {
@@ -25,7 +25,7 @@ export const DriftReason = Type.Object(
 );
 export type DriftReason = Static<typeof DriftReason>;
 
-/** The known screen that an unknown one is most like. */
+/** Known screen that is most similar to an unknown one. */
 export const NearestState = Type.Object(
   {
     kind: Type.Enum(['golden', 'group'] as const, {

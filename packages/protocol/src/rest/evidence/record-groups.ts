@@ -14,7 +14,7 @@ export type GroupStatus = Static<typeof GroupStatus>;
 const nullableTime = Type.Union([EpochMs, Type.Null()]);
 const nullableText = (description: string) => Type.Union([Type.String({ description }), Type.Null()]);
 
-/** Why a record belongs to its group. */
+/** Reason why a record belongs to its group. */
 export const JoinReason = Type.Object(
   {
     by: Type.Enum(['new', 'key', 'likeness', 'id', 'error', 'person'] as const, {
@@ -48,7 +48,7 @@ export const GroupRecord = Type.Object(
 );
 export type GroupRecord = Static<typeof GroupRecord>;
 
-/** The error of a crash that the code did not catch. */
+/** Uncaught error of a crash. */
 export const GroupError = Type.Object(
   {
     name: Type.String({
@@ -114,7 +114,7 @@ export const GroupVerdict = Type.Object(
 );
 export type GroupVerdict = Static<typeof GroupVerdict>;
 
-/** A change of groups that can be undone. */
+/** Change of groups that can be undone. */
 export const GroupChange = Type.Object(
   {
     kind: Type.Enum(['mark', 'merge', 'split'] as const),
@@ -128,7 +128,7 @@ export type GroupChange = Static<typeof GroupChange>;
 export const signFragilities = ['opaque_id', 'text', 'one_language', 'one_app_version', 'seen_once'] as const;
 export type SignFragility = (typeof signFragilities)[number];
 
-/** A file as the fix leaves it. */
+/** File with the fix applied. */
 export const FixedFile = Type.Object(
   {
     path: Type.String(),
@@ -139,7 +139,7 @@ export const FixedFile = Type.Object(
   { title: 'FixedFile' },
 );
 
-/** A sign of the screens of a group, and the change of the code that adds it. */
+/** Sign of the screens of a group, and the code change that adds it. */
 export const SignCandidate = Type.Object(
   {
     sign: Type.String({ description: 'The sign as code: an entry of `states`, or the `when` of a dialog' }),
@@ -169,7 +169,7 @@ const params = Type.Object({ id: Id });
 const group = Type.Object({ success, group: RecordGroup });
 const uuids = (maxItems: number) => Type.Array(Uuid, { minItems: 1, maxItems, uniqueItems: true });
 
-/** Records that show the same screen, or crashes of one error at one place. */
+/** Groups of records: records of the same screen, or crashes with one error at one place. */
 export const groupRoutes = {
   list: {
     method: 'GET',

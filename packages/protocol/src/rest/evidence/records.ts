@@ -74,12 +74,12 @@ export type OutOfStepsRecord = Static<typeof OutOfStepsRecord>;
 const params = Type.Object({ id: Id });
 const captureTypes = ['application/json', 'image/jpeg'];
 
-/** UUID in the service's own notation: an address in another notation is another address. */
+/** UUID in the service's own notation. Another notation would be another URL. */
 const LowerCaseUuid = Type.String({
   pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
 });
 
-/** Out-of-steps records: the screens of the moments that an author has to see. */
+/** Records: screens of moments that an author has to review. */
 export const recordRoutes = {
   list: {
     method: 'GET',

@@ -128,7 +128,7 @@ export const ReplayedScreenView = Type.Object(
 );
 export type ReplayedScreenView = Static<typeof ReplayedScreenView>;
 
-/** Maximum size of a request with unsaved text. */
+/** Maximum size in bytes of a request with unsaved files. */
 const draftBytes = 4 * 1024 * 1024;
 const maxDraftFiles = 500;
 

@@ -85,7 +85,7 @@ export type Device = Static<typeof Device>;
 
 const pixels = Type.Integer({ minimum: 1 });
 
-/** The screen of a phone at one moment. */
+/** Screen of a phone at one moment. */
 export const DeviceScreen = Type.Object({
   captured_at: EpochMs,
   rotation: Type.Integer({ minimum: 0, maximum: 3, description: 'Rotation of the screen, in quarter turns' }),
@@ -120,7 +120,7 @@ export const ScreenId = Type.String({
   examples: ['7f3a91c2-5be014'],
 });
 
-/** The screen of a phone in few words. */
+/** Screen of a phone in compact form. */
 export const CompactScreenView = Type.Object(
   {
     screen_id: ScreenId,
@@ -148,7 +148,7 @@ export function wholeScreen(screen: DeviceScreen | CompactScreenView): DeviceScr
 
 const params = Type.Object({ id: Id });
 
-/** The phones that the caller owns or shares. */
+/** Phones that the caller owns, or that are shared with the caller. */
 export const deviceRoutes = {
   list: {
     method: 'GET',

@@ -14,7 +14,7 @@ const poolName = Type.String({
   examples: ['berlin-pixels'],
 });
 
-/** A saved selector. */
+/** Saved selector. */
 export const Pool = Type.Object(
   {
     name: poolName,

@@ -5,12 +5,12 @@ import { accepted } from './accepted.ts';
 import { nullable, success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { idPageQuery, pageOf, pageQuery } from '../page.ts';
 
-/** Roles of a member with a phone: `view` sees it and its screen, `launch` also launches and stops on it. */
+/** Roles of a member for a phone: `view` sees it and its screen, `launch` also launches and stops on it. */
 export const shareRoles = ['view', 'launch'] as const;
 export const ShareRole = Type.Enum(shareRoles);
 export type ShareRole = Static<typeof ShareRole>;
 
-/** A caller's role with a phone or a host. The owner also shares and forgets it. */
+/** Role of a caller for a phone or a host. The owner also shares and forgets it. */
 export const DeviceRole = Type.Enum(['owner', ...shareRoles], { title: 'DeviceRole' });
 export type DeviceRole = Static<typeof DeviceRole>;
 
@@ -57,7 +57,7 @@ export type Host = Static<typeof Host>;
 const params = Type.Object({ id: Id });
 const memberParams = Type.Object({ id: Id, user_id: Id });
 
-/** The same three for one phone, and for all phones of a host, also those that come later. */
+/** Returns the same three routes for one phone, and for all phones of a host, including later ones. */
 const memberRoutes = <Path extends string, Name extends string, Kind extends 'device' | 'host'>(
   path: Path,
   name: Name,
@@ -112,10 +112,10 @@ const memberRoutes = <Path extends string, Name extends string, Kind extends 'de
     },
   }) as const satisfies Record<string, RouteContract>;
 
-/** With whom a phone is shared. */
+/** Users with whom a phone is shared. */
 export const deviceMemberRoutes = memberRoutes('/api/v2/devices', 'Device', 'a device', 'device');
 
-/** Hosts, and with whom all their phones are shared. */
+/** Hosts, and the users with whom all their phones are shared. */
 export const hostRoutes = {
   list: {
     method: 'GET',

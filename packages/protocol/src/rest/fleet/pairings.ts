@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Id } from '../../ids.ts';
 import { success, type RouteContract } from '../contract.ts';
 
-/** A phone that is paired with the ADB server of a host by a code that it scans. */
+/** Pairing of a phone with the ADB server of a host, by a code that the phone scans. */
 export const Pairing = Type.Object(
   {
     id: Type.String({
@@ -27,7 +27,7 @@ export type Pairing = Static<typeof Pairing>;
 
 const errors = ['host_not_found', 'host_offline', 'pairing_failed'] as const;
 
-/** Android's wireless debugging: "Pair device with QR code". */
+/** Pairing by Android's wireless debugging: "Pair device with QR code". */
 export const pairingRoutes = {
   start: {
     method: 'POST',

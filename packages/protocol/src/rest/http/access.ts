@@ -9,7 +9,7 @@ import { pageOf, idPageQuery } from '../page.ts';
 import { ofAdministrators } from '../reach.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
-/** Without what has a meaning in selectors. */
+/** Device ID without characters that have a meaning in selectors. */
 const DeviceId = Type.String({
   pattern: '^[A-Za-z0-9._-]{1,200}$',
   examples: ['01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77'],
@@ -218,7 +218,7 @@ export const accessRoutes = {
 
 const secret = Type.String({ minLength: 1, maxLength: 500 });
 
-/** Signing in with a browser: a cookie stands for the token from then on. */
+/** Browser sessions: after signing in, a cookie replaces the token. */
 export const sessionRoutes = {
   create: {
     method: 'POST',

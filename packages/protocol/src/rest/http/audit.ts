@@ -50,7 +50,7 @@ const filters = {
 const visible =
   'Administrators with the scope `admin` see all entries. Other users see their own actions and the actions on what they own; a token that is limited to projects sees the actions on these projects.';
 
-/** The audit log: users, their actions, tokens and addresses. */
+/** Audit log of users, their actions, tokens and addresses. */
 export const auditRoutes = {
   list: {
     method: 'GET',

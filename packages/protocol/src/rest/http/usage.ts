@@ -7,7 +7,7 @@ import { idPageQuery, pageOf } from '../page.ts';
 import { TokenBudget } from './access.ts';
 import { ofAdministrators } from '../reach.ts';
 
-/** Names of the limits; the settings of the server have the numbers. */
+/** Names of the limits. Settings of the server define their values. */
 export const limitNames = [
   'projects',
   'project_bytes',

@@ -34,7 +34,7 @@ export const HelpResult = Type.Object(
 );
 export type HelpResult = Static<typeof HelpResult>;
 
-/** The documentation that belongs to the service that runs. */
+/** Documentation of the running version of the service. */
 export const helpRoutes = {
   list: {
     method: 'GET',
@@ -77,7 +77,7 @@ export const helpRoutes = {
   },
 } as const satisfies Record<string, RouteContract>;
 
-/** The anchor of a heading, as GitHub makes it, so that links between pages hold in both places. */
+/** Returns the anchor of a heading as GitHub generates it, so that links between pages work in both places. */
 export const helpAnchorOf = (heading: string): string =>
   heading
     .toLowerCase()

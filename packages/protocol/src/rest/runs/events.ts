@@ -8,7 +8,7 @@ import { Replay } from '../evidence/replays.ts';
 import { Run } from './runs.ts';
 import type { RouteContract } from '../contract.ts';
 
-/** Events of `GET /api/v2/events`: the event's name is `type`, its data the JSON of the rest. */
+/** Events of `GET /api/v2/events`. The event's name is `type`, and its data is the JSON of the remaining fields. */
 export const ServiceEvent = Type.Union([
   Type.Object({ type: Type.Literal('device'), device: Device }),
   Type.Object({ type: Type.Literal('run'), run: Run }),

@@ -34,7 +34,7 @@ export type DeviceOutcome = Static<typeof DeviceOutcome>;
 
 const devices = Type.Array(DeviceOutcome, { description: 'Results, one for each device' });
 const reply = Type.Object({ success, message: Type.String(), devices });
-/** Without `devices` when the body did not say which. */
+/** Error body of a refusal. `devices` is absent when the request body named no devices. */
 const refusal = Type.Object(
   { ...ErrorBody.properties, devices: Type.Optional(devices) },
   { title: 'LaunchError' },
@@ -82,7 +82,7 @@ export const LaunchBody = Type.Object({
   ...inputs,
 });
 
-/** Starting and stopping automations on devices. */
+/** Start and stop of automations on devices. */
 export const launchRoutes = {
   launch: {
     method: 'POST',
@@ -140,7 +140,7 @@ export const launchRoutes = {
     reach: { projects: 'refused', phones: 'direct', budget: 'within' },
     audit: 'launch',
     body: LaunchDirectBody,
-    // A text of more takes longer to parse than others may wait.
+    // Parsing a larger body would block others for too long.
     bodyLimitBytes: 5 * 1024 * 1024,
     responses: { 200: reply },
     errorBodies: { 400: refusal },

@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Id, Uuid } from '../../ids.ts';
 import type { RouteContract } from '../contract.ts';
 
-/** `console.info` and `console.debug` count as `log`. */
+/** Levels of log entries. `console.info` and `console.debug` count as `log`. */
 export const logLevels = ['log', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -24,7 +24,7 @@ export const LogEntry = Type.Object(
 );
 export type LogEntry = Static<typeof LogEntry>;
 
-/** Age of the oldest entries that are returned: 10 minutes. Older ones are deleted. */
+/** Age of the oldest entries that are returned, in milliseconds: 10 minutes. Older ones are deleted. */
 export const logWindowMs = 10 * 60 * 1000;
 
 /** Maximum number of entries in one reply of `automationLogs`. */

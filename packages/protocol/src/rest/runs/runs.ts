@@ -10,7 +10,7 @@ import { JsonObject, success, type RouteContract, nullable } from '../contract.t
 import { RecordScreen } from '../evidence/records.ts';
 import { pageOf, idPageQuery } from '../page.ts';
 
-/** A run as events have it. */
+/** Run as sent in events. */
 export const Run = Type.Object({
   run_id: Uuid,
   automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
@@ -65,14 +65,14 @@ export const RunLauncher = Type.Object({
 });
 export type RunLauncher = Static<typeof RunLauncher>;
 
-/** A run as lists have it. */
+/** Run as returned in lists. */
 export const ListedRun = Type.Object({ ...Run.properties, launched_by: RunLauncher }, { title: 'Run' });
 export type ListedRun = Static<typeof ListedRun>;
 
-/** The most runs that `total` counts. */
+/** Maximum number of runs that `total` counts. */
 export const maxCountedRuns = 1000;
 
-/** A run with all that explains it. */
+/** Run with all its details. */
 export const RunDetail = Type.Object(
   {
     ...ListedRun.properties,
@@ -117,10 +117,10 @@ export const RunDetail = Type.Object(
 );
 export type RunDetail = Static<typeof RunDetail>;
 
-/** Media types that files of runs are served as. */
+/** Media types with which files of runs are served. */
 const servedFileTypes = ['application/octet-stream', 'image/png', 'image/jpeg'] as const;
 
-/** Executions on devices. */
+/** Runs: executions on devices. */
 export const runRoutes = {
   list: {
     method: 'GET',

@@ -66,7 +66,7 @@ const query = Type.Object({
   selector: Type.Optional(Selector),
 });
 
-/** How runs ended. */
+/** Statistics of the ends of runs. */
 export const statsRoutes = {
   read: {
     method: 'GET',

@@ -4,14 +4,14 @@ import { FilmPicture, FilmVideo } from './film.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
 import { success, type RouteContract } from '../contract.ts';
 
-/** Maximum length of the text for a step's target, in UTF-16 units. */
+/** Maximum length of a step's target, in UTF-16 units. */
 export const maxStepTargetLength = 200;
-/** Maximum length of a failed step's message, and of each text that was near, in UTF-16 units. */
+/** Maximum length of a failed step's message, and of each nearest text, in UTF-16 units. */
 export const maxStepMessageLength = 300;
-/** The nearest texts on the screen of a wait that failed. */
+/** Maximum number of nearest texts on the screen of a failed wait. */
 const maxNearest = 5;
 
-/** One reply of `runs/:id/trace` holds at most so many steps. */
+/** Maximum number of steps in one reply of `runs/:id/trace`. */
 export const stepPageSize = 10_000;
 
 const place = Type.Integer({ minimum: -1_000_000, maximum: 1_000_000 });
@@ -29,7 +29,7 @@ const shortText = Type.String(short);
 
 const screen = (description: string) => ({ ...Uuid, description });
 
-/** Target of a call, as far as it is known when it begins. */
+/** Target of a call, as far as it is known at its begin. */
 export const StepAim = Type.Object({
   target: Type.Optional(
     Type.String({
@@ -47,7 +47,7 @@ export const StepAim = Type.Object({
 });
 export type StepAim = Static<typeof StepAim>;
 
-/** A call of `agent` that begins, as the isolate says it. */
+/** Begin of an `agent` call, as reported by the isolate. */
 export const StepBegin = Type.Object({
   step: Type.Integer({
     ...one,
@@ -61,7 +61,7 @@ export const StepBegin = Type.Object({
 });
 export type StepBegin = Static<typeof StepBegin>;
 
-/** How it ended. `outcome`: `ok`, or the code of its error. */
+/** End of a step. `outcome` is `ok` or the code of its error. */
 export const StepEnd = Type.Object({
   step: number,
   outcome: Type.String({
@@ -80,10 +80,10 @@ export const StepEnd = Type.Object({
 });
 export type StepEnd = Static<typeof StepEnd>;
 
-/** A step that the run's end has cut off: it never came back. */
+/** Outcome of a step that was still open at the end of the run. */
 export const unfinishedOutcome = 'unfinished';
 
-/** A step on the wire, beside its time and its place in the source. */
+/** Step on the wire, in addition to its time and its place in the source. */
 export const WireStep = Type.Object({
   ...StepBegin.properties,
   ...StepEnd.properties,
@@ -104,7 +104,7 @@ export const WireStep = Type.Object({
 });
 export type WireStep = Static<typeof WireStep>;
 
-/** One call of `agent` in a run. */
+/** One `agent` call of a run. */
 export const RunStep = Type.Object(
   {
     id: Type.String({ description: 'UUIDv7; used as the `from` cursor' }),
@@ -126,7 +126,7 @@ export const RunStep = Type.Object(
 );
 export type RunStep = Static<typeof RunStep>;
 
-/** The steps of runs. */
+/** Steps of runs. */
 export const traceRoutes = {
   read: {
     method: 'GET',

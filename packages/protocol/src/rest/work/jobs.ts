@@ -14,7 +14,7 @@ import {
 import { film } from '../runs/film.ts';
 import { idPageQuery, pageOf } from '../page.ts';
 
-/** Ends of a run after which a task is retried; a stop by a person is none of them. */
+/** Ends of a run after which its task is retried. A stop by a person is not among them. */
 export const retryReasons = ['lost', 'phone', 'error', 'timeout', 'out_of_steps'] as const;
 export const RetryReason = Type.Enum(retryReasons, {
   description:
@@ -35,7 +35,7 @@ export type Retries = Static<typeof Retries>;
 
 export const maxInputs = 10_000;
 
-/** Fields that a job and a schedule have in common: a schedule makes the same job again and again. */
+/** Fields that jobs and schedules share: a schedule creates the same job repeatedly. */
 export const workFields = {
   selector: Type.Optional(Selector),
   device_ids: Type.Optional(
@@ -210,7 +210,7 @@ export type Task = Static<typeof Task>;
 const params = Type.Object({ id: Id });
 const job = Type.Object({ success, job: Job });
 
-/** Runs that wait for phones. */
+/** Jobs: runs that wait for phones. */
 export const jobRoutes = {
   create: {
     method: 'POST',

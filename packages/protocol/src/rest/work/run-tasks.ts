@@ -5,7 +5,7 @@ import { JsonObject, success, type RouteContract } from '../contract.ts';
 import { JobStatus } from './jobs.ts';
 import { maxRunResultBytes } from '../../runs/run-limits.ts';
 
-/** Tasks that a run may add, or ask for, at once. */
+/** Maximum number of tasks that a run may add or read in one call. */
 export const maxTasksAtOnce = 1000;
 
 /** JSON text of an object. */
@@ -15,10 +15,10 @@ export const submittedStatuses = ['running', 'success', 'failed', 'declined'] as
 export const SubmittedStatus = Type.Enum(submittedStatuses);
 export type SubmittedStatus = Static<typeof SubmittedStatus>;
 
-/** Requests of a run to its job. Each may be repeated after a break, and is done once. */
+/** Requests of a run to its job. They are idempotent, so each may be retried after a broken connection. */
 export const RunTaskCall = Type.Union([
   Type.Object({ call: Type.Literal('current') }),
-  /** `after`: the task that the run has now. */
+  /** Takes the next task. `after` is the current task of the run. */
   Type.Object({ call: Type.Literal('next'), after: Uuid }),
   Type.Object({
     call: Type.Literal('submit'),
@@ -36,7 +36,7 @@ export const RunTaskCall = Type.Union([
     }),
   }),
   Type.Object({ call: Type.Literal('list'), ids: Type.Array(Uuid, { maxItems: maxTasksAtOnce }) }),
-  /** A task that is added with its result. */
+  /** Adds a task together with its result. */
   Type.Object({
     call: Type.Literal('submit_elsewhere'),
     job_id: Id,
@@ -47,7 +47,7 @@ export const RunTaskCall = Type.Union([
 ]);
 export type RunTaskCall = Static<typeof RunTaskCall>;
 
-/** A task as the run of it sees it. */
+/** Task as its run gets it. */
 export const RunTask = Type.Object(
   {
     id: Uuid,
@@ -63,7 +63,7 @@ export const RunTask = Type.Object(
 );
 export type RunTask = Static<typeof RunTask>;
 
-/** For the code of a run: `agent.utils.job`. */
+/** Endpoint for the code of a run: `agent.utils.job`. */
 export const runTaskRoutes = {
   call: {
     method: 'POST',

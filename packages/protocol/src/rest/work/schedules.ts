@@ -52,7 +52,7 @@ export const ScheduleBody = Type.Object({
 });
 export type ScheduleBody = Static<typeof ScheduleBody>;
 
-/** Fields of a change; each replaces the value that there is. */
+/** Fields of a change; each replaces the current value. */
 const ScheduleChanges = Type.Object({
   cron: Type.Optional(settings.cron),
   time_zone: Type.Optional(settings.time_zone),
@@ -77,7 +77,7 @@ export const Schedule = Type.Object(
 );
 export type Schedule = Static<typeof Schedule>;
 
-/** A time of a schedule that has come. */
+/** Due time of a schedule. */
 export const ScheduleTurn = Type.Object(
   {
     id: Uuid,
@@ -97,7 +97,7 @@ export type ScheduleTurn = Static<typeof ScheduleTurn>;
 const params = Type.Object({ id: Id });
 const schedule = Type.Object({ success, schedule: Schedule });
 
-/** Jobs that are made again and again. */
+/** Schedules, which create jobs repeatedly. */
 export const scheduleRoutes = {
   create: {
     method: 'POST',

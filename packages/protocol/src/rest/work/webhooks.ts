@@ -175,7 +175,7 @@ const eventTexts = webhookEventNames
   .map((name) => `- \`${name}\`: ${webhookEvents[name].description}`)
   .join('\n');
 
-/** Messages to other services about what happens. */
+/** Webhooks, which send messages about events to other services. */
 export const webhookRoutes = {
   create: {
     method: 'POST',
