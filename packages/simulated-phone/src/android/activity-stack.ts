@@ -3,10 +3,10 @@ import type { TextField } from '../view/text-field.ts';
 import type { ScrollState } from '../view/view.ts';
 import { mainUser } from './packages/packages.ts';
 
-/** One started screen of an app, with what it keeps while others are above it. */
+/** Started screen of an app, with the state that it keeps while others cover it. */
 export interface Activity {
   readonly packageName: string;
-  /** With a leading dot. */
+  /** Class name with a leading dot. */
   readonly className: string;
   readonly scrolls: Map<string, ScrollState>;
   readonly fields: Map<string, TextField>;
@@ -16,13 +16,13 @@ export interface Activity {
 
 export interface Task {
   readonly id: number;
-  /** Another one after each start of its process. */
+  /** Process ID, which changes with each start of the process. */
   processId: number;
   readonly app: App;
-  /** Whose app it is. */
+  /** Android user of the app. */
   readonly user: number;
   readonly running: RunningApp;
-  /** The front one is last; never empty. */
+  /** Activities, front one last; never empty. */
   readonly activities: Activity[];
 }
 
@@ -37,18 +37,18 @@ function createActivity(packageName: string, className: string): Activity {
   };
 }
 
-/** `pkg/.Name` as Android prints a component: the class name in full. */
+/** Returns `pkg/.Name` as Android prints a component: with the full class name. */
 export function componentName({ packageName, className }: Activity): string {
   return `${packageName}/${className.startsWith('.') ? packageName : ''}${className}`;
 }
 
-/** The tasks of the phone, the home screen's among them. */
+/** Tasks of the phone, including the home screen's. */
 export class ActivityStack {
   #tasks: Task[] = [];
   #nextTaskId = 1;
   #nextProcessId = 4301;
 
-  /** The front task. Throws before the home screen was started. */
+  /** Returns the front task. Throws before the home screen was started. */
   get front(): Task {
     const task = this.#tasks.at(-1);
     if (!task) throw new Error('No task runs: the home screen was not started.');
@@ -61,7 +61,7 @@ export class ActivityStack {
     return activity;
   }
 
-  /** Most recent first, without the home screen. */
+  /** Returns tasks without the home screen, most recent first. */
   listRecent(): Task[] {
     return this.#tasks.filter((task) => !task.app.isHome).toReversed();
   }
@@ -70,12 +70,12 @@ export class ActivityStack {
     return this.#tasks.find((task) => task.app.packageName === packageName && task.user === user);
   }
 
-  /** The processes of an app, of all users of the phone. */
+  /** Returns the processes of an app, of all Android users. */
   processesOf(packageName: string): number[] {
     return this.#tasks.flatMap(({ app, processId }) => (app.packageName === packageName ? [processId] : []));
   }
 
-  /** Ends the process of a task that Android starts again at once. */
+  /** Ends the process of a task, which Android restarts at once. */
   restart(task: Task): void {
     task.processId = this.#nextProcessId++;
   }
@@ -97,7 +97,7 @@ export class ActivityStack {
     return task;
   }
 
-  /** Puts an activity on top, unless it already is there. */
+  /** Puts an activity on top unless it already is. */
   open(task: Task, className: string): void {
     const top = task.activities.at(-1);
     if (top?.className !== className) task.activities.push(createActivity(task.app.packageName, className));
@@ -110,7 +110,7 @@ export class ActivityStack {
     if (task.activities.length === 0) this.remove(task);
   }
 
-  /** The phone restarts. */
+  /** Clears the stack for a restart of the phone. */
   clear(): void {
     this.#tasks = [];
   }

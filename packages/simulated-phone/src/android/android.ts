@@ -28,13 +28,13 @@ export interface AndroidOptions {
   readonly apps: readonly App[];
   readonly storageBytes: number;
   readonly pin: string | undefined;
-  /** Packages whose activities hide the bars of the system. */
+  /** Packages whose activities hide the system bars. */
   readonly fullScreenApps: readonly string[];
-  /** HH:MM of the status bar. Undefined: that of the computer. */
+  /** Time (HH:MM) in the status bar. Undefined: the computer's time. */
   readonly timeOfDay: string | undefined;
 }
 
-/** The modelled Android of one phone. Every change makes the next look at `screen` build it anew. */
+/** Model of one phone's Android. Every change makes the next access to `screen` rebuild it. */
 export class Android implements SystemHost {
   readonly identity: Identity;
   readonly files: FileSystem;
@@ -49,11 +49,11 @@ export class Android implements SystemHost {
   readonly locations = new Locations();
   readonly inbox = new Inbox();
   readonly battery: Battery;
-  /** Displays besides the main one. */
+  /** Displays in addition to the main one. */
   otherDisplays: readonly OtherDisplay[] = [];
   readonly fullScreenApps: readonly string[];
   clipboard = '';
-  /** Told when the charger was pulled. */
+  /** Called when the charger is unplugged. */
   onUnplugged: () => void = () => {};
   readonly stack = new ActivityStack();
   /** Timers of apps, by package name. */
@@ -70,7 +70,7 @@ export class Android implements SystemHost {
     () => [this.clock(), this.isScreenOn, this.isLocked, this.rotation].join(' '),
   );
   #boot: Boot;
-  /** Delay between the focus of a field and its keyboard, in milliseconds: keyboards start as other apps do. */
+  /** Delay between the focus of a field and its keyboard, in ms: a keyboard starts like any other app. */
   keyboardDelayMs = 0;
   keyboardBack: KeyboardBack = 'closes';
   #isKeyboardShown = false;
@@ -81,7 +81,7 @@ export class Android implements SystemHost {
     this.identity = options.identity;
     this.fullScreenApps = options.fullScreenApps;
     this.#timeOfDay = options.timeOfDay;
-    // The shell is told this one and no app's own: android-15.0.0_r1, SettingsProvider.java, isNewSsaidSetting.
+    // The shell reads this ID instead of a per-app one: android-15.0.0_r1, SettingsProvider.java, isNewSsaidSetting.
     this.settings.findTable('secure')?.set('android_id', options.identity.androidId);
     this.displayMode = new DisplayMode(options.display, this.settings);
     this.battery = new Battery(() => this.onUnplugged());
@@ -105,17 +105,17 @@ export class Android implements SystemHost {
     this.startActivity(home.packageName);
   }
 
-  /** The screen as it is now. The same object until something changes. */
+  /** Returns the current screen. The object stays the same until something changes. */
   get screen(): Screen {
     return this.shown.current;
   }
 
-  /** The display as it is rotated now. */
+  /** Returns the display in its current rotation. */
   get display(): Display {
     return this.displayMode.current;
   }
 
-  /** Quarter turns. */
+  /** Rotation in quarter turns. */
   get rotation(): number {
     return this.displayMode.rotation;
   }
@@ -148,7 +148,7 @@ export class Android implements SystemHost {
     return this.#systemDialog;
   }
 
-  /** `package/class` of the activity in front, whatever covers it. */
+  /** Returns `package/class` of the front activity, regardless of what covers it. */
   get currentActivity(): string {
     return componentName(this.stack.top);
   }
@@ -157,7 +157,7 @@ export class Android implements SystemHost {
     return this.stack.top.packageName;
   }
 
-  /** Title of the window that has the focus; undefined when the screen is off. */
+  /** Returns the title of the window with the focus; undefined when the screen is off. */
   get currentFocus(): string | undefined {
     return findActiveWindow(this.screen)?.title;
   }
@@ -167,12 +167,12 @@ export class Android implements SystemHost {
     return activity.dialog ? undefined : activity.focusedField;
   }
 
-  /** Text of the current activity's field of that id; undefined when it has none. */
+  /** Returns the text of the current activity's field with that ID; undefined if there is none. */
   findFieldText(id: string): string | undefined {
     return this.stack.top.fields.get(id)?.text;
   }
 
-  /** HH:MM of the status bar. */
+  /** Returns the time (HH:MM) in the status bar. */
   clock(): string {
     return this.#timeOfDay ?? new Date().toTimeString().slice(0, 5);
   }
@@ -192,15 +192,15 @@ export class Android implements SystemHost {
   }
 
   /**
-   * Adds the screens of an app; the package manager's part stands in `packages`. An app that came with the
-   * phone keeps its own screens.
+   * Adds the screens of an app; `packages` contains its package manager entry. A preinstalled app keeps its own
+   * screens.
    */
   addApp(app: App): void {
     if (!this.#apps.has(app.packageName)) this.#apps.set(app.packageName, app);
     this.redraw();
   }
 
-  /** Puts another version in the place of an app, as a store does. */
+  /** Replaces an app with another version, like a store does. */
   updateApp(app: App): void {
     const { packageName, versionCode, versionName, isHome } = app;
     this.forceStop(packageName);
@@ -213,7 +213,7 @@ export class Android implements SystemHost {
     return [...this.#apps.values()].filter((app) => this.packages.find(app.packageName));
   }
 
-  /** Starts or brings to front. False when there is no such app or activity. */
+  /** Starts an activity or brings it to front. Returns false if the app or the activity does not exist. */
   startActivity(packageName: string, className?: string, user = mainUser): boolean {
     const app = this.findApp(packageName, user);
     const target = className ?? app?.activities[0];
@@ -225,7 +225,7 @@ export class Android implements SystemHost {
     return true;
   }
 
-  /** Posts a notification that is shown over the top of the screen, unless the phone is set to show none there. */
+  /** Posts a notification over the top of the screen, unless the phone is set to show none there. */
   postHeadsUp(notification: Notification, forMs?: number): void {
     this.notices.post(notification);
     const isOff = this.settings.findTable('global')?.get('heads_up_notifications_enabled') === '0';
@@ -245,7 +245,7 @@ export class Android implements SystemHost {
     this.hideKeyboard();
   }
 
-  /** Ends an app with its state and timers. */
+  /** Ends an app together with its state and timers. */
   forceStop(packageName: string, user = mainUser): void {
     const task = this.stack.find(packageName, user);
     if (!task) return;
@@ -254,21 +254,21 @@ export class Android implements SystemHost {
     this.hideKeyboard();
   }
 
-  /** Preferences of an app; they outlive it and a restart of the phone. */
+  /** Returns the preferences of an app; they survive its end and a restart of the phone. */
   preferencesOf(packageName: string): Map<string, boolean> {
     const known = this.#preferences.get(packageName) ?? new Map<string, boolean>();
     this.#preferences.set(packageName, known);
     return known;
   }
 
-  /** Ends an app and forgets what it keeps. */
+  /** Ends an app and deletes its data. */
   clearData(packageName: string, user = mainUser): void {
     this.forceStop(packageName, user);
     if (user === mainUser) this.#preferences.delete(packageName);
     this.packages.permissionsOf(packageName, user).clear();
   }
 
-  /** Ends an app as an uncaught exception does, and says so above whatever comes to front. */
+  /** Ends an app like an uncaught exception, and shows a dialog above whatever comes to front. */
   crash(packageName: string): void {
     const label = this.#apps.get(packageName)?.label ?? packageName;
     this.forceStop(packageName);
@@ -276,7 +276,7 @@ export class Android implements SystemHost {
     this.showSystemDialog(crashDialog({ android: this, sdkVersion }, { packageName, label }));
   }
 
-  /** A dialog of the app in front. */
+  /** Shows a dialog of the app in front. */
   showDialog(dialog: Dialog | undefined): void {
     this.stack.top.dialog = dialog;
     this.hideKeyboard();
@@ -319,14 +319,14 @@ export class Android implements SystemHost {
     this.redraw();
   }
 
-  /** A wake lock; 0 gives it back. */
+  /** Holds a wake lock; 0 releases it. */
   holdScreen(durationMs: number): void {
     if (durationMs > 0) this.#power.setOn(true);
     this.#power.hold(durationMs);
     this.redraw();
   }
 
-  /** Everything that runs ends; what is installed and stored stays. The caller lets the phases pass. */
+  /** Ends everything that runs; installed apps and stored data stay. The caller advances the boot phases. */
   restart(): Boot {
     this.timers.clear();
     const home = this.listApps().find((app) => app.isHome);

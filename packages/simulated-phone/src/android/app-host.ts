@@ -4,7 +4,7 @@ import type { FileSystem } from './file-system.ts';
 import type { Identity } from './identity.ts';
 import type { SystemHost } from './system-host.ts';
 
-/** The system behind apps. */
+/** System behind the apps. */
 interface AppSystem extends SystemHost {
   readonly identity: Identity;
   readonly files: Pick<FileSystem, 'storage'>;
@@ -12,11 +12,14 @@ interface AppSystem extends SystemHost {
   /** Timers of apps, by package name. */
   readonly timers: Timers;
   listApps(): readonly App[];
-  /** Ends an app as an uncaught exception does. */
+  /** Ends an app like an uncaught exception. */
   crash(packageName: string): void;
 }
 
-/** The calls that one app may make to the phone. They act on the app's own activity, also while another app covers it. */
+/**
+ * Creates the calls that an app can make to the phone. They act on the app's own activity, even while another app
+ * covers it.
+ */
 export function createAppHost(android: AppSystem, app: App, user: number): AppHost {
   const findActivity = (): Activity | undefined =>
     android.stack.find(app.packageName, user)?.activities.at(-1);
@@ -44,7 +47,7 @@ export function createAppHost(android: AppSystem, app: App, user: number): AppHo
   };
 }
 
-/** Timers of one owner, ended together, so that nothing runs after a phone was stopped. */
+/** Timers grouped by owner and ended together, so that nothing runs after a phone was stopped. */
 export class Timers {
   readonly #timers = new Map<NodeJS.Timeout, string>();
 
@@ -53,12 +56,12 @@ export class Timers {
       this.#timers.delete(timer);
       action();
     }, delayMs);
-    // A phone alone keeps no process alive.
+    // A phone by itself must not keep the process alive.
     timer.unref();
     this.#timers.set(timer, owner);
   }
 
-  /** Ends the owner's timers, all when none is given. */
+  /** Ends the timers of an owner, or all timers by default. */
   clear(owner?: string): void {
     for (const [timer, timerOwner] of [...this.#timers]) {
       if (owner !== undefined && owner !== timerOwner) continue;

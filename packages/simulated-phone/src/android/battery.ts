@@ -1,16 +1,16 @@
 /** State in `dumpsys battery`. */
 export class Battery {
-  /** False on a device without one, such as a box for a TV: what else is told of it is made up. */
+  /** Whether there is a battery. A device without one, such as a TV box, reports made-up values. */
   isPresent = true;
-  /** Percent. */
+  /** Charge in percent. */
   level = 100;
-  /** Degrees Celsius. */
+  /** Temperature in degrees Celsius. */
   temperature = 27.1;
   /** BatteryManager.BATTERY_HEALTH_…: 2 is good. */
   health = 2;
-  /** Millivolts. */
+  /** Voltage in millivolts. */
   voltage = 4320;
-  /** Lines that its maker adds to `dumpsys battery`. */
+  /** Lines that the maker adds to `dumpsys battery`. */
   extra = '';
   #isPlugged = true;
   readonly #onUnplugged: () => void;
@@ -23,7 +23,7 @@ export class Battery {
     return this.#isPlugged;
   }
 
-  /** The charger, not the cable of ADB. */
+  /** Plugs or unplugs the charger, not the ADB cable. */
   setPlugged(isPlugged: boolean): void {
     const wasPlugged = this.#isPlugged;
     this.#isPlugged = isPlugged;

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 
-/** A phone that was on for a while before anybody looked. */
+/** Initial uptime in ms of a phone that has been on for a while. */
 const olderMs = 3_600_000;
 
-/** One life of Android between two restarts. */
+/** Lifetime of Android between two restarts. */
 export class Boot {
-  /** `/proc/sys/kernel/random/boot_id`: new at each restart of the kernel. Only containers on one kernel share it. */
+  /**
+   * `/proc/sys/kernel/random/boot_id`, which changes with each start of the kernel. Only containers on the same
+   * kernel share it.
+   */
   readonly id: string;
-  /** `starting`: adbd is there already, Android's services are not. */
+  /** Phase of the start. `starting`: adbd is running, Android's services are not. */
   phase: 'off' | 'starting' | 'up';
-  /** False from a restart until the first PIN: apps that are not made for it can't be started before. */
+  /** Whether the first PIN after a restart was entered: most apps can't be started before. */
   isUserUnlocked: boolean;
   readonly #startedAt: number;
 

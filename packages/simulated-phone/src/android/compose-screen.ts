@@ -20,7 +20,7 @@ function getOrMake<Value>(map: Map<string, Value>, name: string, make: () => Val
   return made;
 }
 
-/** Tools for building the widgets of an activity, or of the system when there is none. */
+/** Returns the tools for building the widgets of an activity, or of the system without one. */
 function uiFor(android: SystemHost, packageName: string, activity: Activity): Ui {
   return {
     packageName,
@@ -32,7 +32,7 @@ function uiFor(android: SystemHost, packageName: string, activity: Activity): Ui
   };
 }
 
-/** The part of the display that is left to apps. */
+/** Returns the part of the display available to apps. */
 function appArea(android: SystemHost): Area {
   const { width, height } = android.display;
   const below = navigationBarHeightDp + (android.isKeyboardShown ? keyboardHeightDp : 0);
@@ -96,7 +96,7 @@ function overlayWindow(android: SystemHost, ui: Ui): Window | undefined {
   return undefined;
 }
 
-/** Builds all windows from the state of the phone, from the back to the front. */
+/** Builds all windows from the state of the phone, back to front. */
 export function composeScreen(android: SystemHost): Screen {
   const { width, height } = android.display;
   const { rotation } = android;
@@ -154,7 +154,7 @@ function navigationButton(
   };
 }
 
-/** Three-button navigation. Drawn above apps, never dumped. */
+/** Builds the three-button navigation bar, drawn above apps but never dumped. */
 function navigationBarWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, right: width, top: height - ui.dp(navigationBarHeightDp), bottom: height };
@@ -176,7 +176,7 @@ function navigationBarWindow(android: SystemHost, ui: Ui): Window {
   };
 }
 
-/** Clock and signal icons. Drawn above apps, never dumped. */
+/** Builds the status bar with clock and signal icons, drawn above apps but never dumped. */
 function statusBarWindow(android: SystemHost, ui: Ui): Window {
   const { width } = android.display;
   const height = ui.dp(statusBarHeightDp);
@@ -204,10 +204,10 @@ function statusBarWindow(android: SystemHost, ui: Ui): Window {
   };
 }
 
-/** The screen as it was composed last. The same object until something changes. */
+/** Cached screen. The object stays the same until something changes. */
 export class ShownScreen {
   readonly #compose: () => Screen;
-  /** A text that differs whenever the screen has changed by itself, such as its clock. */
+  /** Returns a text that changes whenever the screen changes by itself, such as its clock. */
   readonly #look: () => string;
   #screen: Screen | undefined;
   #composedLook = '';
@@ -231,7 +231,7 @@ export class ShownScreen {
     return this.#isFrozen;
   }
 
-  /** Keeps what is shown now, whatever happens. */
+  /** Freezes or unfreezes the current screen, regardless of later changes. */
   freeze(isFrozen: boolean): void {
     if (isFrozen) void this.current;
     this.#isFrozen = isFrozen;
@@ -244,7 +244,7 @@ export class ShownScreen {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns how to be told no more. */
+  /** Subscribes to redraws. Returns the unsubscribe function. */
   onRedraw(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -6,16 +6,16 @@ const directoryMode = 0o040771;
 const regularMode = 0o100000;
 const writableRoots = ['/data/local/tmp', '/sdcard'];
 
-/** Other names of the shared storage. */
+/** Aliases of the shared storage. */
 const sharedStorage = /^\/(?:storage\/emulated\/0|storage\/self\/primary|mnt\/sdcard)(?=\/|$)/;
 
-/** Space on the storage that Android and its apps occupy. */
+/** Storage in bytes that Android and its apps occupy. */
 const systemBytes = 44e9;
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 const isInside = (path: string, root: string) => path === root || path.startsWith(`${root}/`);
 
-/** The phone's files. Only /sdcard and /data/local/tmp can be written, as for adb's user. */
+/** Files of the phone. Only /sdcard and /data/local/tmp are writable, as for adb's user. */
 export class FileSystem implements SyncFiles {
   #store: FileStore = new MemoryStore([
     '/',
@@ -25,7 +25,7 @@ export class FileSystem implements SyncFiles {
     '/system/bin',
     ...writableRoots,
   ]);
-  /** Size of the caches of apps, which Android may delete. */
+  /** Size of the apps' caches in bytes, which Android may delete. */
   cacheBytes = 0;
   readonly #forbidden = new Set<string>();
   readonly #capacityBytes: number;
@@ -37,7 +37,7 @@ export class FileSystem implements SyncFiles {
     for (const name of ['DCIM', 'Download', 'Pictures']) this.#store.addDirectory(`/sdcard/${name}`);
   }
 
-  /** Keeps the files there from now on, beginning with those of now. */
+  /** Moves all files to another store, which is used from then on. */
   moveTo(store: FileStore): void {
     for (const path of this.#store.listDirectories()) store.addDirectory(path);
     for (const path of this.#store.listFiles()) {
@@ -57,7 +57,7 @@ export class FileSystem implements SyncFiles {
 
   findStat(path: string): FileStat | undefined {
     const resolved = this.resolve(path);
-    // The kernel makes its files while they are read.
+    // The kernel creates these files when they are read.
     if (this.#readProc(resolved) !== undefined)
       return { mode: regularMode | 0o444, sizeBytes: 0, modifiedSeconds: nowSeconds() };
     const file = this.#store.findFile(resolved);
@@ -66,7 +66,7 @@ export class FileSystem implements SyncFiles {
     return { mode: directoryMode, sizeBytes: 4096, modifiedSeconds: nowSeconds() };
   }
 
-  /** Lists a folder. Throws when adb's user may not look into it. */
+  /** Lists a folder. Throws if adb's user may not read it. */
   listDirectory(path: string): { name: string; stat: FileStat }[] {
     this.#requireReadable(path);
     const resolved = this.resolve(path);
@@ -85,19 +85,22 @@ export class FileSystem implements SyncFiles {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Size and free space of the whole storage, as Android reports them. */
+  /** Returns size and free space of the entire storage, as Android reports them. */
   get storage(): { readonly sizeBytes: number; readonly freeBytes: number } {
     const freeBytes = this.#capacityBytes - this.usedBytes - this.cacheBytes;
     return { sizeBytes: systemBytes + this.#capacityBytes, freeBytes };
   }
 
-  /** Deletes caches until so much is free, or none is left. */
+  /** Deletes caches until the given number of bytes is free or no cache is left. */
   trimCaches(wantedFreeBytes: number): void {
     const missing = Math.max(0, wantedFreeBytes - this.storage.freeBytes);
     this.cacheBytes = Math.max(0, this.cacheBytes - missing);
   }
 
-  /** Keeps adb's user from what is in a file or folder, which can still be seen to be there, as the files of another user. */
+  /**
+   * Denies adb's user access to the content of a file or folder, whose existence stays visible, like files of another
+   * user.
+   */
   forbid(path: string): void {
     this.#forbidden.add(this.resolve(path));
   }
@@ -166,21 +169,21 @@ export class FileSystem implements SyncFiles {
     if (this.#store.hasDirectory(resolved) && !recursive) throw new FileSystemError('Is a directory');
     this.#requireWritable(resolved);
     for (const file of this.#store.listFiles()) if (isInside(file, resolved)) this.#store.removeFile(file);
-    // The innermost first: on a disk only an empty one can go.
+    // Starts with the innermost folder: a disk deletes only empty folders.
     for (const directory of this.#store.listDirectories().toSorted().toReversed()) {
       if (isInside(directory, resolved) && !writableRoots.includes(directory))
         this.#store.removeDirectory(directory);
     }
   }
 
-  /** Like adbd, makes the missing folders above the file. */
+  /** Starts an upload. Creates missing parent folders, like adbd. */
   startUpload(path: string, mode: number): Upload {
     const parts: Buffer[] = [];
     let uploadedBytes = 0;
     return {
       append: (data) => {
         uploadedBytes += data.length;
-        // Beyond the capacity the data is read and forgotten; finish() then reports the reason.
+        // Beyond the capacity, data is discarded; finish() then reports the reason.
         if (uploadedBytes <= this.#capacityBytes) parts.push(data);
       },
       finish: (modifiedSeconds) => {
@@ -197,7 +200,7 @@ export class FileSystem implements SyncFiles {
     };
   }
 
-  /** Contents of files under `/proc`. */
+  /** Returns the content of files under `/proc`. */
   #readProc(path: string): string | undefined {
     const boot = this.#findBoot();
     if (path === '/proc/sys/kernel/random/boot_id') return `${boot.id}\n`;
@@ -218,7 +221,7 @@ export interface StoredFile {
   readonly modifiedSeconds: number;
 }
 
-/** Storage of a phone's files, by their absolute paths. */
+/** Storage of a phone's files, by absolute path. */
 export interface FileStore {
   findFile(path: string): StoredFile | undefined;
   putFile(path: string, file: StoredFile): void;

@@ -3,7 +3,7 @@ import type { Notification } from './notices.ts';
 /** `heads_up_notification_decay` of SystemUI (frameworks/base/packages/SystemUI/res/values/config.xml). */
 const decayMs = 5000;
 
-/** The notification that lies over the top of the screen for a moment. */
+/** Notification that covers the top of the screen for a few seconds. */
 export class HeadsUp {
   #shown: Notification | undefined;
   #timer: NodeJS.Timeout | undefined;

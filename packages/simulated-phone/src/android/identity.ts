@@ -3,9 +3,9 @@ import type { AndroidRelease, MakerProfile } from '../profiles.ts';
 /** Identity of a phone, and its differences from other phones. */
 export interface Identity {
   readonly serial: string;
-  /** Sixteen hexadecimal digits, which Android draws at its first start after a factory reset. */
+  /** Sixteen hexadecimal digits, which Android generates on its first start after a factory reset. */
   readonly androidId: string;
-  /** The boot ID of the kernel, where several Androids run on one. Undefined: each start has its own. */
+  /** Boot ID of the kernel, for several Androids on one kernel. Undefined: each start gets a new one. */
   readonly bootId: string | undefined;
   readonly brand: string;
   readonly maker: MakerProfile;
@@ -17,7 +17,7 @@ export interface Identity {
   readonly sdkVersion: number;
 }
 
-/** The system properties that drivers and people read. */
+/** Returns the system properties that drivers and people read. */
 export function propertiesOf(identity: Identity): Map<string, string> {
   const { serial, brand, model, device, androidVersion, sdkVersion } = identity;
   const build = `${brand}/${device}/${device}:${androidVersion}/SIM.260101.001/1:user/release-keys`;

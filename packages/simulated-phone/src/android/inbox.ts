@@ -2,14 +2,14 @@ export interface TextMessage {
   readonly id: number;
   readonly from: string;
   readonly text: string;
-  /** By the phone's clock, epoch milliseconds. */
+  /** Time by the phone's clock, in epoch ms. */
   readonly receivedAt: number;
 }
 
 const maxMessages = 1000;
 const hourMs = 3_600_000;
 
-/** The text messages that the phone has received, oldest first. */
+/** Text messages that the phone has received, oldest first. */
 export class Inbox {
   readonly #messages: TextMessage[] = [];
   #lastId = 0;

@@ -2,28 +2,28 @@
 export interface Fix {
   readonly latitude: number;
   readonly longitude: number;
-  /** Metres. */
+  /** Accuracy in meters. */
   readonly accuracy: number;
 }
 
-/** A provider that the shell has put in the place of the phone's own. */
+/** Provider with which the shell has replaced the phone's own. */
 export interface TestProvider {
   isEnabled: boolean;
   fix: Fix | undefined;
-  /** How often it was told a place. */
+  /** Number of locations that it has received. */
   fixes: number;
 }
 
-/** Locations that are reported to apps. */
+/** Locations reported to apps. */
 export class Locations {
   /** The master switch. */
   isOn = true;
-  /** The app op by which the shell may mock locations, as `appops` names its mode. */
+  /** Mode of the app op that lets the shell mock locations, as `appops` names it. */
   mockMode = 'default';
-  /** By the names of the providers. They are gone after a restart. */
+  /** Test providers by name. A restart removes them. */
   readonly testProviders = new Map<string, TestProvider>();
 
-  /** The location reported to apps; undefined: the one of the phone's own receiver. */
+  /** Returns the location reported to apps; undefined means the phone's own receiver. */
   fixOf(provider: string): Fix | undefined {
     const test = this.testProviders.get(provider);
     return this.isOn && test?.isEnabled === true ? test.fix : undefined;

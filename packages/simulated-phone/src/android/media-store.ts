@@ -2,7 +2,7 @@ import type { FileSystem } from './file-system.ts';
 
 const ofApps = /^\/sdcard\/Android\/(?:data|obb)\//;
 
-/** The index of the files that apps share: a file that was written by ADB is in it once it has been scanned. */
+/** Index of the files that apps share. A file written through ADB is indexed once it has been scanned. */
 export class MediaStore {
   readonly #files: FileSystem;
   readonly #ids = new Map<string, number>();
@@ -12,7 +12,7 @@ export class MediaStore {
     this.#files = files;
   }
 
-  /** Returns the ID of the file; undefined when it is not there, or in no place of which there is an index. */
+  /** Indexes a file. Returns its ID; undefined if it is missing or outside of indexed folders. */
   scan(path: string): number | undefined {
     const resolved = this.#files.resolve(path);
     const isThere = this.#files.findStat(resolved) !== undefined && !this.#files.isDirectory(resolved);
@@ -27,7 +27,7 @@ export class MediaStore {
     return this.#ids.get(this.#files.resolve(path));
   }
 
-  /** Paths as the column `_data` has them. */
+  /** Lists the indexed paths as in column `_data`. */
   list(): { readonly id: number; readonly path: string }[] {
     return [...this.#ids].map(([path, id]) => ({
       id,

@@ -2,22 +2,22 @@ export interface Notification {
   readonly packageName: string;
   readonly title: string;
   readonly text: string;
-  /** The app's own name for it. Default: none. */
+  /** Tag that the app gives it. Default: none. */
   readonly tag?: string;
-  /** The ticker, which accessibility services are told. Default: title and text. */
+  /** Ticker text, which accessibility services get. Default: title and text. */
   readonly ticker?: string;
-  /** The words on its buttons. Default: none. */
+  /** Labels of its buttons. Default: none. */
   readonly actions?: readonly string[];
-  /** Lines of the inbox style, one for each thing that came. Default: none. */
+  /** Lines of the inbox style, one per message. Default: none. */
   readonly lines?: readonly string[] | undefined;
-  /** The version that the lock screen shows in its place. Default: nothing else. */
+  /** Version that the lock screen shows instead. Default: none. */
   readonly publicVersion?: { readonly title: string; readonly text: string };
 }
 
-/** Time for which the UiAutomator2 server remembers the last toast or notification. */
+/** Time in ms for which the UiAutomator2 server remembers the last toast or notification. */
 const announcedMs = 3500;
 
-/** Toasts and notifications, and what of them accessibility services were told last. */
+/** Toasts and notifications, and the latest announcement to accessibility services. */
 export class Notices {
   readonly notifications: Notification[] = [
     {
@@ -37,7 +37,7 @@ export class Notices {
     this.showToast(`${notification.title}: ${notification.text}`);
   }
 
-  /** The text of the last toast or notification, while it is fresh. */
+  /** Returns the text of the latest toast or notification while it is fresh. */
   get announced(): string | undefined {
     const last = this.#announced;
     return last && performance.now() - last.at < announcedMs ? last.text : undefined;

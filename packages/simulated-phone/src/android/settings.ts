@@ -3,7 +3,7 @@ type Namespace = (typeof namespaces)[number];
 
 const maxEntries = 1000;
 
-/** The settings provider's three tables. */
+/** The three tables of the settings provider. */
 export class Settings {
   readonly #tables: Record<Namespace, Map<string, string>> = {
     system: new Map([
@@ -29,12 +29,12 @@ export class Settings {
 
   #httpProxy: string | undefined;
 
-  /** The proxy that apps are told of, such as `10.0.0.5:3128`. */
+  /** Returns the proxy that apps use, such as `10.0.0.5:3128`. */
   get httpProxy(): string | undefined {
     return this.#httpProxy;
   }
 
-  /** The table of that name, as `settings` spells it. */
+  /** Returns the table of that name, as spelled by `settings`. */
   findTable(name: string | undefined): Map<string, string> | undefined {
     const namespace = namespaces.find((known) => known === name);
     return namespace && this.#tables[namespace];
@@ -42,7 +42,7 @@ export class Settings {
 
   put(table: Map<string, string>, key: string, value: string): void {
     if (table.size < maxEntries || table.has(key)) table.set(key, value);
-    // Deleting the value leaves the proxy as it is.
+    // Deletion of the value keeps the effective proxy.
     if (table === this.#tables.global && key === 'http_proxy' && value !== '')
       this.#httpProxy = value.startsWith(':') ? undefined : value;
   }

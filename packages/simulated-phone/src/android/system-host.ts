@@ -6,13 +6,16 @@ import type { HeadsUp } from './heads-up.ts';
 import type { Notices } from './notices.ts';
 import type { Settings } from './settings.ts';
 
-/** The overlay over the app: the notification shade or the list of recent apps. */
+/** Overlay above the app: the notification shade or the list of recent apps. */
 export type Overlay = 'shade' | 'recents' | undefined;
 
-/** Effects of the key BACK while a keyboard is shown: apps show it again, and take the key before it (View.onKeyPreIme). */
+/**
+ * Effect of the BACK key while a keyboard is shown: some apps show it again, and others handle the key before it
+ * (View.onKeyPreIme).
+ */
 export type KeyboardBack = 'closes' | 'shows-again' | 'leaves-page';
 
-/** The phone as the parts of its system see and change it: its windows, its dialogs, back and enter. */
+/** Phone as seen and changed by the parts of its system: windows, dialogs, Back and Enter. */
 export interface SystemHost {
   readonly display: Display;
   readonly settings: Settings;
@@ -22,7 +25,7 @@ export interface SystemHost {
   /** The prompt of the lock screen. */
   readonly lockScreen: { readonly hint: string };
   readonly rotation: number;
-  /** Packages whose activities hide the bars. */
+  /** Packages whose activities hide the system bars. */
   readonly fullScreenApps: readonly string[];
   readonly notices: Notices;
   readonly headsUp: HeadsUp;
@@ -31,14 +34,14 @@ export interface SystemHost {
   readonly overlay: Overlay;
   readonly systemDialog: SystemDialog | undefined;
   readonly focusedField: TextField | undefined;
-  /** HH:MM of the status bar. */
+  /** Returns the time (HH:MM) in the status bar. */
   clock(): string;
   redraw(): void;
-  /** Starts or brings to front. False when there is no such app or activity. */
+  /** Starts an activity or brings it to front. Returns false if the app or the activity does not exist. */
   startActivity(packageName: string, className?: string, user?: number): boolean;
   finishTop(): void;
   goHome(): void;
-  /** A dialog of the app in front. */
+  /** Shows a dialog of the app in front. */
   showDialog(dialog: Dialog | undefined): void;
   showSystemDialog(dialog: SystemDialog | undefined): void;
   setOverlay(overlay: Overlay): void;
@@ -46,27 +49,27 @@ export interface SystemHost {
   hideKeyboard(): void;
 }
 
-/** A dialog of the system above everything, such as "App keeps stopping". */
+/** System dialog above everything, such as "App keeps stopping". */
 export interface SystemDialog {
   readonly title: string;
   readonly packageName: string;
   readonly options: readonly SystemDialogOption[];
-  /** Default: that of a dialog about an app, which is a window of Android itself. */
+  /** Window of the dialog. Default: that of a dialog about an app, which belongs to Android itself. */
   readonly window?: SystemDialogWindow | undefined;
 }
 
 export interface SystemDialogOption {
   readonly id: string;
   readonly label: string;
-  /** Default: true. */
+  /** Whether the button is enabled. Default: true. */
   readonly enabled?: boolean | undefined;
   readonly onTap: () => void;
 }
 
 export interface SystemDialogWindow {
-  /** The name that `dumpsys window` prints. */
+  /** Title that `dumpsys window` prints. */
   readonly title: string;
-  /** Owner of its nodes. */
+  /** Package that owns its nodes. */
   readonly packageName: string;
   /** ID of the node with the title. */
   readonly titleId: string;

@@ -2,14 +2,14 @@ export type Word = readonly WordPart[];
 
 export interface Redirection {
   readonly operator: '<' | '>' | '>>' | '2>' | '2>&1' | '>&2';
-  /** Missing for the ones that name another stream. */
+  /** Target file; undefined for redirections to another stream. */
   readonly target: Word | undefined;
 }
 
 export interface Command {
   readonly words: readonly Word[];
   readonly redirections: readonly Redirection[];
-  /** A list in parentheses, instead of words. */
+  /** List in parentheses, instead of words. */
   readonly group: List | undefined;
 }
 
@@ -17,10 +17,10 @@ export interface Command {
 export type Pipeline = readonly Command[];
 
 export interface Step {
-  /** Result that the step before must have had for this one to run. */
+  /** Required result of the previous step for this one to run. */
   readonly condition: 'always' | 'success' | 'failure';
   readonly pipeline: Pipeline;
-  /** After it stands `&`: the next one does not wait for it. */
+  /** Whether `&` follows: the next command does not wait. */
   readonly isBackground: boolean;
 }
 
@@ -133,7 +133,7 @@ class Parser {
   }
 }
 
-/** Reads a command line. Throws ShellSyntaxError. */
+/** Parses a command line. Throws ShellSyntaxError. */
 export function parseCommandLine(line: string): List {
   const parser = new Parser(tokenize(line));
   const list = parser.list();
@@ -141,10 +141,10 @@ export function parseCommandLine(line: string): List {
   return list;
 }
 
-/** A word of a command line: parts that are expanded (`$?`) and parts that are not. */
+/** Part of a word, either expanded (`$?`) or literal. */
 interface WordPart {
   readonly text: string;
-  /** In single quotes or escaped: taken as it is. */
+  /** Whether the part was quoted with single quotes or escaped: it is not expanded. */
   readonly isLiteral: boolean;
 }
 
@@ -152,7 +152,7 @@ type Token =
   | { readonly kind: 'word'; readonly parts: readonly WordPart[] }
   | { readonly kind: 'operator'; readonly text: string };
 
-/** The command line is not understood. The shell prints the message and exits with 1. */
+/** Syntax error in a command line. The shell prints the message and exits with 1. */
 export class ShellSyntaxError extends Error {
   override readonly name = 'ShellSyntaxError';
 }
@@ -161,7 +161,7 @@ const operators = ['2>&1', '1>&2', '>&2', '&&', '||', '>>', '2>', '>', '<', '|',
 
 function findOperator(line: string, index: number, isWordStart: boolean): string | undefined {
   return operators.find((operator) => {
-    // "a2>x" is the word a2; a digit belongs to a redirection only where a word starts.
+    // In "a2>x", a2 is a word; a digit belongs to a redirection only at the start of a word.
     if (/^\d/.test(operator) && !isWordStart) return false;
     return line.startsWith(operator, index);
   });
@@ -177,7 +177,7 @@ function closingQuote(line: string, from: number): number {
   throw new ShellSyntaxError('/system/bin/sh: no closing quote');
 }
 
-/** Inside double quotes a backslash escapes only what would be special there. */
+/** Splits the content of double quotes, in which a backslash escapes only special characters. */
 function doubleQuotedParts(content: string): WordPart[] {
   const pieces = content.match(/\\[\s\S]|[^\\]+/g) ?? [''];
   return pieces.map((piece) => {
@@ -186,13 +186,13 @@ function doubleQuotedParts(content: string): WordPart[] {
   });
 }
 
-/** Maximum length that one OPEN of an old client can carry; a real kernel takes 128 KiB. */
+/** Maximum length in characters, which one OPEN of an old client can carry; a real kernel accepts 128 KiB. */
 const maxLineLength = 64 * 1024;
 
 class Lexer {
   readonly #line: string;
   readonly #tokens: Token[] = [];
-  /** The word that is being read; undefined between words. */
+  /** Word in progress; undefined between words. */
   #parts: WordPart[] | undefined;
 
   constructor(line: string) {
@@ -205,7 +205,7 @@ class Lexer {
     return this.#tokens;
   }
 
-  /** Returns where the next piece starts. */
+  /** Reads a token. Returns the offset of the next one. */
   #readAt(index: number): number {
     const operator = findOperator(this.#line, index, this.#parts === undefined);
     if (operator !== undefined) {
@@ -250,7 +250,7 @@ class Lexer {
     return end + 1;
   }
 
-  /** A backslash before the end of a line joins the lines. */
+  /** Reads an escaped character. A backslash at the end of a line joins the lines. */
   #readEscaped(index: number): number {
     const character = this.#line.charAt(index + 1);
     if (character !== '\n') this.#add({ text: character, isLiteral: true });
@@ -275,7 +275,7 @@ class Lexer {
   }
 }
 
-/** Cuts a command line as POSIX sh does. Throws ShellSyntaxError. */
+/** Splits a command line like POSIX sh. Throws ShellSyntaxError. */
 function tokenize(line: string): Token[] {
   if (line.length > maxLineLength) throw new ShellSyntaxError('/system/bin/sh: Argument list too long');
   return new Lexer(line).tokens();

@@ -4,10 +4,10 @@ import type { ShellOutput } from '../adb/shell-service.ts';
 import type { Phone } from '../phone.ts';
 import { mainUser, workProfile } from '../android/packages/packages.ts';
 
-/** One running program of the phone's shell. */
+/** Running program of the phone's shell. */
 export interface Process {
   readonly phone: Phone;
-  /** Without the program's own name. */
+  /** Arguments without the program's own name. */
   readonly args: readonly string[];
   /** Variables of the shell. */
   readonly variables: ReadonlyMap<string, string>;
@@ -17,7 +17,7 @@ export interface Process {
   readonly signal: AbortSignal;
 }
 
-/** Resolves to the exit code. */
+/** Runs a program. Resolves with the exit code. */
 export type Program = (process: Process) => number | Promise<number>;
 
 export async function readAll(stdin: Readable, maxBytes = 64 * 1024 * 1024): Promise<Buffer> {
@@ -32,14 +32,14 @@ export async function readAll(stdin: Readable, maxBytes = 64 * 1024 * 1024): Pro
   return Buffer.concat(chunks);
 }
 
-/** The user of `--user N`; the main one without it. */
+/** Returns the user of `--user N`. Default: the main user. */
 export function userOf(args: readonly string[]): number {
   const at = args.indexOf('--user');
   const user = at === -1 ? mainUser : Number(args[at + 1]);
   return Number.isInteger(user) ? user : mainUser;
 }
 
-/** Why the shell may do nothing for that user. */
+/** Returns why the shell may not act for that user; undefined if it may. */
 export function usersProblem({ android, faults }: Phone, args: readonly string[]): string | undefined {
   const user = userOf(args);
   if (!android.packages.listUsers().includes(user)) return `IllegalArgumentException: Invalid user: ${user}`;

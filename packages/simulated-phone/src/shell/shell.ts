@@ -28,21 +28,21 @@ import { wm } from './programs/wm.ts';
 
 const exitCode = { notFound: 127, aborted: 134, brokenPipe: 141 } as const;
 
-/** By one program into one file; the file system's own limit holds besides. */
+/** Maximum number of bytes that one program writes to one file, in addition to the file system's own limit. */
 const maxWrittenBytes = 64 * 1024 * 1024;
 
-/** Set in each new shell, and by `name=value`. */
+/** Variables of each new shell, which `name=value` changes. */
 const initialVariables = { HOME: '/', PATH: '/product/bin:/system/bin', USER: 'shell', PWD: '/' };
 
 type Programs = ReadonlyMap<string, Program>;
 
-/** One shell process: its variables, its last exit code and where it is. */
+/** Shell process with its variables, its last exit code and its current folder. */
 class Shell {
   readonly #phone: Phone;
   readonly #variables = new Map<string, string>(Object.entries(initialVariables));
   #lastExitCode = 0;
   readonly #background = new Set<Promise<number>>();
-  /** Commands set by `trap`, by the name of the signal. */
+  /** Commands set by `trap`, by signal name. */
   readonly #traps = new Map<string, string>();
 
   readonly #own: Programs;
@@ -76,14 +76,14 @@ class Shell {
     return this.#lastExitCode;
   }
 
-  /** Not ended by what ends the shell, but with the phone. */
+  /** Starts a pipeline in the background. It survives the end of the shell, but not of the phone. */
   #startInBackground(pipeline: Pipeline, io: ShellIo): void {
     const running = this.#runPipeline(pipeline, { ...io, signal: this.#phone.power.signal });
     this.#background.add(running);
     void running.finally(() => this.#background.delete(running));
   }
 
-  /** `wait`: until what runs in the background has ended, or until the shell is killed. */
+  /** Runs `wait`: until the background pipelines have ended or the shell is killed. */
   async #wait({ signal }: ShellIo): Promise<number> {
     const killed = Promise.withResolvers<number[]>();
     const onKilled = () => killed.resolve([]);
@@ -93,7 +93,7 @@ class Shell {
     return codes.at(-1) ?? 0;
   }
 
-  /** A killed shell gets to its EXIT trap only when it has one for the signal too. */
+  /** Runs the EXIT trap. A killed shell reaches it only if it also has a trap for the signal. */
   async #runExitTrap(io: ShellIo): Promise<void> {
     const line = this.#traps.get('EXIT');
     if (line === undefined || (io.signal.aborted && !this.#traps.has('HUP'))) return;
@@ -101,7 +101,7 @@ class Shell {
     await this.#runList(parseCommandLine(line), { ...io, signal: this.#phone.power.signal });
   }
 
-  /** All commands run at once; the exit code is the last one's. */
+  /** Runs all commands at once. Returns the exit code of the last one. */
   async #runPipeline(pipeline: Pipeline, io: ShellIo): Promise<number> {
     let stdin = io.stdin;
     let killBefore = () => {};
@@ -121,7 +121,7 @@ class Shell {
       return this.#runCommand(command, { ...io, stdin: source, stdout: output ?? io.stdout, signal }).finally(
         () => {
           pipe?.end();
-          // Nobody reads any more: the programs before get a broken pipe, and one that waits is ended.
+          // The reader has ended: programs before it get a broken pipe, and waiting ones are ended.
           if (index > 0) source.destroy();
           killAllBefore();
         },
@@ -143,7 +143,7 @@ class Shell {
       if (error instanceof ShellSyntaxError) throw error;
       if (error instanceof BrokenPipeError) return exitCode.brokenPipe;
       const isExpected = error instanceof FileSystemError;
-      // Anything else is a defect of the simulation: say so where the tester looks.
+      // Any other error is a defect of the simulation, so it is printed where the tester sees it.
       await io.stderr.write(
         isExpected ? `/system/bin/sh: ${error.message}\n` : `simulated phone: ${String(error)}\n`,
       );
@@ -210,7 +210,7 @@ class Shell {
 
 interface OpenFile {
   readonly output: ShellOutput;
-  /** Stores what was written. */
+  /** Stores the written content. */
   finish(): void;
 }
 
@@ -225,7 +225,7 @@ function readForShell(files: FileSystem, path: string): Buffer {
   return files.readFile(path);
 }
 
-/** A file as an output. The content appears when the program ends. */
+/** Opens a file as an output. Its content appears when the program ends. */
 function openForWriting(files: FileSystem, path: string, append: boolean): OpenFile {
   if (path === '/dev/null') return { output: { write: async () => {} }, finish: () => {} };
   const chunks: Buffer[] = [];
@@ -266,7 +266,9 @@ async function runInteractive(shell: Shell, phone: Phone, io: ShellIo): Promise<
   return code;
 }
 
-/** The phone's `sh`, with programs in place of those that all phones have. An empty command line starts an interactive one. */
+/**
+ * Creates the phone's `sh`; `own` programs replace built-in ones. An empty command line starts an interactive shell.
+ */
 export function createShell(phone: Phone, own: Programs): RunCommandLine {
   return async (commandLine, io) => {
     const shell = new Shell(phone, own);
@@ -274,7 +276,7 @@ export function createShell(phone: Phone, own: Programs): RunCommandLine {
   };
 }
 
-/** Every program of the phone's shell by its name. */
+/** Programs of the phone's shell by name. */
 const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ...plainPrograms,
   ...filePrograms,

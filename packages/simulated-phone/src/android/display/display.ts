@@ -1,7 +1,7 @@
 import type { Settings } from '../settings.ts';
 import type { Battery } from '../battery.ts';
 
-/** The display's sizes in pixels and its density in dots per inch. */
+/** Size of the display in pixels and its density in dots per inch. */
 export interface Display {
   readonly width: number;
   readonly height: number;
@@ -27,13 +27,13 @@ export class DisplayMode {
     this.#settings = settings;
   }
 
-  /** The display as it is rotated now. */
+  /** Returns the display in its current rotation. */
   get current(): Display {
     if (this.rotation % 2 === 0) return this.#upright;
     return { ...this.#upright, width: this.#upright.height, height: this.#upright.width };
   }
 
-  /** Quarter turns; with the sensor on, a phone on a desk stays upright. */
+  /** Rotation in quarter turns. With the sensor on, the phone counts as upright. */
   get rotation(): number {
     const table = this.#settings.findTable('system');
     return table?.get('accelerometer_rotation') === '0' ? Number(table.get('user_rotation') ?? 0) % 4 : 0;
@@ -44,7 +44,7 @@ export class DisplayMode {
   }
 }
 
-/** The display: on or off, awake for as long as something holds it, locked by its key or its time-out. */
+/** Power state of the display: on or off, kept awake by wake locks, locked by key or time-out. */
 export class DisplayPower {
   readonly #settings: Settings;
   readonly #battery: Battery;
@@ -68,14 +68,14 @@ export class DisplayPower {
     return this.#isLocked;
   }
 
-  /** A wake lock of an app; 0 gives it back. */
+  /** Holds a wake lock for an app; 0 releases it. */
   hold(durationMs: number): void {
     this.#timeOut();
     this.#heldUntil = durationMs > 0 ? performance.now() + durationMs : 0;
     this.used();
   }
 
-  /** Somebody touched the screen or pressed a key. */
+  /** Restarts the screen time-out after a touch or a key. */
   used(): void {
     this.#usedAt = performance.now();
   }
@@ -111,13 +111,13 @@ export class DisplayPower {
 
 interface LockScreenOptions {
   readonly pin: string | undefined;
-  /** Told when it opens, and whether by the PIN. */
+  /** Called when it opens, with whether the PIN opened it. */
   readonly onOpened: (byPin: boolean) => void;
-  /** Told when it looks different. */
+  /** Called when its appearance changes. */
   readonly onChange: () => void;
 }
 
-/** The lock screen: opened by a swipe, or by a swipe and a PIN. */
+/** Lock screen, opened by a swipe, or by a swipe and a PIN. */
 export class LockScreen {
   readonly #options: LockScreenOptions;
   #typed = '';
@@ -136,7 +136,7 @@ export class LockScreen {
     return this.#typed === '' ? 'Enter PIN' : '•'.repeat(this.#typed.length);
   }
 
-  /** Swiped upwards, or asked to go: with a PIN, the phone asks for it. */
+  /** Dismisses the lock screen, as an upward swipe does. With a PIN, it asks for the PIN. */
   dismiss(): void {
     this.#asksPin = this.hasPin;
     if (!this.#asksPin) this.#options.onOpened(false);
@@ -148,7 +148,7 @@ export class LockScreen {
     this.#options.onChange();
   }
 
-  /** A wrong PIN is forgotten. */
+  /** Confirms the typed PIN. A wrong one is cleared. */
   confirm(): void {
     const isRight = this.#asksPin && this.#typed === this.#options.pin;
     this.#typed = '';

@@ -15,7 +15,7 @@ export type InputEvent =
 
 const capacity = 200;
 
-/** The last inputs, so that a test can tell what really reached the phone. */
+/** Log of the latest inputs, which lets tests verify what really reached the phone. */
 export class InputLog {
   #events: InputEvent[] = [];
   readonly #onInput: () => void;

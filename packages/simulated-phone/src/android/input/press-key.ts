@@ -81,17 +81,17 @@ export function pressKey(android: Android, keyCode: number, shift = false): void
   android.redraw();
 }
 
-/** Types into the focused field; without one the text is lost, as on a phone. */
+/** Types into the focused field. Without one the text is lost, as on a phone. */
 export function typeText(android: Android, text: string): void {
   android.inputs.add({ kind: 'text', text });
   if (!android.isScreenOn) return;
   if (android.isLocked) return android.lockScreen.type(text);
-  // Key by key: an app may move the focus in between.
+  // Key by key, because an app may move the focus in between.
   for (const character of text) android.focusedField?.insert(character);
   android.redraw();
 }
 
-/** Scrolls the first list of the screen by a share of its height; negative is upwards. */
+/** Scrolls the first list of the screen by a fraction of its height; a negative one scrolls up. */
 function scrollBy(android: Android, share: number): void {
   const tree = findActiveTree(android.screen);
   const list = tree && walk(tree).find(({ view }) => view.scroll !== undefined);
@@ -108,7 +108,7 @@ const range = (first: string, count: number, keyCode: number): [string, number][
     keyCode + index,
   ]);
 
-/** The key codes that this phone acts on, by Android's names without `KEYCODE_`. */
+/** Codes of supported keys, by Android's names without `KEYCODE_`. */
 const keyCodes: ReadonlyMap<string, number> = new Map([
   ['HOME', 3],
   ['BACK', 4],
@@ -156,13 +156,13 @@ const punctuation = new Map([
   [77, '@'],
 ]);
 
-/** The code of `66`, `ENTER` or `KEYCODE_ENTER`; 0 (KEYCODE_UNKNOWN) for anything else. */
+/** Returns the code of `66`, `ENTER` or `KEYCODE_ENTER`; 0 (KEYCODE_UNKNOWN) for anything else. */
 export function keyCodeOf(name: string): number {
   if (/^\d{1,3}$/.test(name)) return Number(name);
   return keyCodes.get(name.toUpperCase().replace(/^KEYCODE_/, '')) ?? 0;
 }
 
-/** The character that a key types, if any. */
+/** Returns the character that a key types, if any. */
 function findTypedCharacter(keyCode: number, shift: boolean): string | undefined {
   if (keyCode >= 7 && keyCode <= 16) return String(keyCode - 7);
   if (keyCode >= 29 && keyCode <= 54) return String.fromCharCode(keyCode - 29 + (shift ? 65 : 97));

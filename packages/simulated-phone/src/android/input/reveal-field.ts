@@ -2,7 +2,7 @@ import type { Screen } from '../../screen/screen.ts';
 import type { TextField } from '../../view/text-field.ts';
 import type { View } from '../../view/view.ts';
 
-/** The views from the root down to the field's own. */
+/** Returns the views from the root down to the field's own. */
 function findPath(view: View, field: TextField): View[] | undefined {
   if (view.field === field) return [view];
   for (const child of view.children ?? []) {
@@ -12,7 +12,7 @@ function findPath(view: View, field: TextField): View[] | undefined {
   return undefined;
 }
 
-/** Scrolls the list around a field so that the keyboard does not hide it. True when it moved. */
+/** Scrolls the list around a field so that the keyboard does not hide it. Returns whether it moved. */
 export function revealField(screen: Screen, field: TextField): boolean {
   for (const window of screen.windows) {
     const path = findPath(window.root, field);

@@ -1,6 +1,6 @@
 import type { SystemHost } from '../system-host.ts';
 
-/** Back closes the topmost thing that can be closed, and only that. */
+/** Closes the topmost element that Back can close, and only that. */
 export function pressBack(android: SystemHost): void {
   if (android.systemDialog) return android.showSystemDialog(undefined);
   if (android.overlay) return android.setOverlay(undefined);
@@ -12,7 +12,10 @@ export function pressBack(android: SystemHost): void {
   android.finishTop();
 }
 
-/** Enter: a new line where there are several, else the keyboard's action key, which closes it. */
+/**
+ * Presses Enter: inserts a line break in a multi-line field; otherwise performs the keyboard's action, which closes
+ * it.
+ */
 export function pressEnter(android: SystemHost): void {
   const field = android.focusedField;
   if (field?.multiline) {

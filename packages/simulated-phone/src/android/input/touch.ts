@@ -6,11 +6,11 @@ import type { Android } from '../android.ts';
 import { statusBarHeightDp, toPixels } from '../display/display.ts';
 import type { Gesture } from './input-log.ts';
 
-/** Android's own limits: below the slop a finger did not move, above the time-out it rests. */
+/** Android's own limits: movements below the slop do not count, and a press beyond the time-out is long. */
 const touchSlopDp = 8;
 const longPressMs = 500;
 const doubleTapMs = 300;
-/** A screen shows sixty pictures a second. */
+/** Duration of a frame in ms, at sixty frames a second. */
 const frameMs = 16;
 
 interface Hit {
@@ -18,7 +18,7 @@ interface Hit {
   readonly tree: VisibleView;
 }
 
-/** The window that gets a touch at this point, if it is not swallowed by a modal one. */
+/** Returns the window that gets a touch at this point, unless a modal window swallows it. */
 function findHit(android: Android, point: Point): Hit | undefined {
   const { screen } = android;
   for (const window of screen.windows.toReversed()) {
@@ -35,7 +35,7 @@ function findHit(android: Android, point: Point): Hit | undefined {
 
 const lastTaps = new WeakMap<Android, { readonly at: Point; readonly timeMs: number }>();
 
-/** True for the second of two quick taps near each other. */
+/** Whether this is the second of two quick taps close to each other. */
 function isSecondTap(android: Android, at: Point): boolean {
   const last = lastTaps.get(android);
   const isSecond =
@@ -83,7 +83,7 @@ function findScroll(android: Android, at: Point): View['scroll'] {
   return hit && findAt(hit.tree, at, (view) => view.scroll !== undefined)?.view.scroll;
 }
 
-/** Moves the list under the finger by as much as the finger moved; no fling follows. */
+/** Scrolls the list under the finger by the distance of the gesture, without a fling. */
 function scrollUnder(android: Android, { from, to }: Gesture): void {
   const scroll = findScroll(android, from);
   if (!scroll) return;
@@ -108,14 +108,17 @@ function swipe(android: Android, gesture: Gesture): void {
   scrollUnder(android, gesture);
 }
 
-/** One finger from down to up: a tap, a long press or a swipe, by distance and time as Android tells them apart. */
+/**
+ * Performs a gesture of one finger: a tap, a long press or a swipe, which distance and time distinguish as on
+ * Android.
+ */
 export function applyGesture(android: Android, gesture: Gesture): void {
   const { from, to, durationMs } = gesture;
   if (isMoved(android, from, to)) return swipe(android, gesture);
   return durationMs >= longPressMs ? longPress(android, from) : tap(android, from);
 }
 
-/** A finger that is down: the list under it moves with it, and what it does besides is known when it is up. */
+/** Finger on the screen. The list under it moves along; the gesture is classified when the finger is lifted. */
 export class Finger {
   readonly #android: Android;
   readonly #from: Point;
@@ -134,7 +137,7 @@ export class Finger {
     this.#offset = this.#scroll?.offset ?? 0;
   }
 
-  /** In a straight line, frame by frame. */
+  /** Moves in a straight line, frame by frame. */
   async moveTo(to: Point, durationMs: number, signal: AbortSignal): Promise<void> {
     const [from, beganAt] = [this.#at, performance.now()];
     for (;;) {
@@ -146,9 +149,9 @@ export class Finger {
     }
   }
 
-  /** `durationMs`: default, the time since it went down. */
+  /** Lifts the finger. `durationMs` defaults to the time since it went down. */
   lift(durationMs = performance.now() - this.#downAt): void {
-    // The whole gesture moves the list from where it was.
+    // The completed gesture scrolls the list from its original offset.
     if (this.#scroll !== undefined) this.#scroll.offset = this.#offset;
     applyGesture(this.#android, { from: this.#from, to: this.#at, durationMs });
   }

@@ -11,14 +11,14 @@ export interface ApkManifest {
   readonly versionCode: number;
   readonly versionName: string;
   readonly minSdkVersion: number;
-  /** Class names of the activities that a home screen shows; those of the package's own have a leading dot. */
+  /** Class names of the activities that a home screen shows. Those in the app's own package have a leading dot. */
   readonly launchers: readonly string[];
   readonly permissions: readonly string[];
 }
 
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** The wanted files of a ZIP by name. Throws for anything that is none. */
+/** Returns the wanted files of a ZIP by name. Throws for any other format. */
 export function readZip(zip: Buffer, isWanted: (name: string) => boolean): ReadonlyMap<string, Buffer> {
   const files = unzipSync(zip, {
     filter: ({ name, originalSize }) => isWanted(name) && originalSize <= maxFileBytes,
@@ -29,7 +29,7 @@ export function readZip(zip: Buffer, isWanted: (name: string) => boolean): Reado
 const shortName = (packageName: string, name: string): string =>
   name.startsWith(`${packageName}.`) ? name.slice(packageName.length) : name;
 
-/** The parts of an APK's manifest that the package manager uses; undefined for a file that is no APK. */
+/** Returns the parts of an APK's manifest that the package manager uses; undefined for another file. */
 export function findApkManifest(apk: Buffer): ApkManifest | undefined {
   try {
     const xml = readZip(apk, (name) => name === manifestName).get(manifestName);
@@ -51,7 +51,7 @@ export function findApkManifest(apk: Buffer): ApkManifest | undefined {
   }
 }
 
-/** A length in one or two bytes, as UTF-8 pools hold it. Returns the length and where it ends. */
+/** Reads a length of one or two bytes, as in UTF-8 pools. Returns the length and its end offset. */
 function readShortLength(pool: Buffer, offset: number): [length: number, end: number] {
   const first = pool.readUInt8(offset);
   return first & 0x80
@@ -91,7 +91,7 @@ function readAttributes(element: Buffer, strings: readonly string[]): [name: str
   });
 }
 
-/** The parts of a manifest that a package manager reads, as they are written there. */
+/** Parts of a manifest that a package manager reads, in their original form. */
 interface ManifestContent {
   /** Attributes of `manifest` and `uses-sdk`. */
   readonly attributes: ReadonlyMap<string, string>;
@@ -100,7 +100,7 @@ interface ManifestContent {
   readonly permissions: readonly string[];
 }
 
-/** Tag and attributes of each element, in their order. Throws RangeError on a broken document. */
+/** Yields tag and attributes of each element in order. Throws RangeError on a broken document. */
 function* elementsOf(
   xml: Buffer,
 ): Generator<readonly [tag: string, attributes: ReadonlyMap<string, string>]> {
@@ -118,7 +118,7 @@ function* elementsOf(
   }
 }
 
-/** Reads Android's compiled XML. Throws RangeError on a broken one. */
+/** Reads Android's compiled XML. Throws RangeError on a broken document. */
 function readManifestContent(xml: Buffer): ManifestContent {
   const attributes = new Map<string, string>();
   const launchers = new Set<string>();
@@ -149,15 +149,21 @@ const names = [
   'category',
 ];
 
-/** `launchers` are the activities that can be started. */
+/** Manifest to build; `launchers` are the activities that can be started. */
 type MadeManifest = Omit<ApkManifest, 'launchers' | 'permissions'> & Partial<Pick<ApkManifest, 'launchers'>>;
 
-/** An APK that a simulated phone installs: a manifest without code. No real phone takes it, because nobody has signed it. */
+/**
+ * Builds an APK that simulated phones install: a manifest without code. Real phones reject it, because it is
+ * unsigned.
+ */
 export function makeApk(manifest: MadeManifest): Buffer {
   return makeZip([[manifestName, manifestXml(manifest)]]);
 }
 
-/** Android's compiled XML of `<manifest …><uses-sdk …/><activity …><category …/></manifest>`, as far as a package manager reads it. */
+/**
+ * Builds Android's compiled XML of `<manifest …><uses-sdk …/><activity …><category …/></manifest>`, limited to what a
+ * package manager reads.
+ */
 function manifestXml(manifest: MadeManifest): Buffer {
   const { packageName, versionCode, versionName, minSdkVersion, launchers = [] } = manifest;
   const strings = [...names, launcherCategory];
@@ -222,12 +228,12 @@ function startElement(name: number, attributes: readonly Attribute[]): Buffer {
   return Buffer.concat([chunkHead(0x0102, 16, sizeBytes), ...body]);
 }
 
-/** Namespace, name, raw value; then size, zero and type of the value, and the value. */
+/** Encodes namespace, name and raw value; then size, zero and type of the value, and the value. */
 function attributeBytes([name, type, value]: Attribute): Buffer {
   return words(noString, name, type === typeString ? value : noString, 8 + type * 0x100_0000, value);
 }
 
-/** A ZIP file of entries that are stored as they are. */
+/** Builds a ZIP file of uncompressed entries. */
 export function makeZip(entries: readonly (readonly [name: string, content: Buffer])[]): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(entries), { level: 0, mtime: '2026-01-01' }));
 }

@@ -3,7 +3,7 @@ export interface Package {
   readonly versionCode: number;
   readonly versionName: string;
   readonly isSystem: boolean;
-  /** That its manifest asks for. */
+  /** Permissions that its manifest requests. */
   readonly permissions?: readonly string[];
 }
 
@@ -17,9 +17,9 @@ const systemPackages = [
 export const mainUser = 0;
 export const workProfile = 10;
 
-/** The package manager's list. */
+/** Packages known to the package manager. */
 export class Packages {
-  /** By user, then by name. */
+  /** Packages by user and name. */
   readonly #users = new Map<number, Map<string, Package>>([[mainUser, new Map()]]);
   readonly #permissions = new Map<string, Set<string>>();
   readonly #locales = new Map<string, string>();
@@ -31,14 +31,14 @@ export class Packages {
     this.#addSystem(mainUser);
   }
 
-  /** Android itself is there for every user. */
+  /** Adds Android itself, which every user has. */
   #addSystem(user: number): void {
     const versionCode = this.#sdkVersion;
     for (const name of systemPackages)
       this.add({ name, versionCode, versionName: String(versionCode), isSystem: true }, user);
   }
 
-  /** Runtime permissions that were granted to a package. */
+  /** Returns the runtime permissions granted to a package. */
   permissionsOf(name: string, user = mainUser): Set<string> {
     const key = `${user}:${name}`;
     const known = this.#permissions.get(key) ?? new Set();
@@ -46,7 +46,7 @@ export class Packages {
     return known;
   }
 
-  /** Numbers of the users of the phone; those after the main one are work profiles. */
+  /** Returns the IDs of the phone's users; those after the main one are work profiles. */
   listUsers(): number[] {
     return [...this.#users.keys()];
   }
@@ -57,7 +57,7 @@ export class Packages {
     this.#addSystem(user);
   }
 
-  /** Language tags with commas between them; empty: as the phone has. */
+  /** Returns language tags separated by commas; empty means the phone's languages. */
   localesOf(name: string): string {
     return this.#locales.get(name) ?? '';
   }
@@ -74,7 +74,7 @@ export class Packages {
     return this.#users.get(user)?.get(name);
   }
 
-  /** False when there is none of that name, or it belongs to the system. */
+  /** Removes a package. Returns false if it does not exist or belongs to the system. */
   remove(name: string, user = mainUser): boolean {
     const packages = this.#users.get(user);
     this.#permissions.delete(`${user}:${name}`);
@@ -87,7 +87,7 @@ export class Packages {
   }
 }
 
-/** Path of an APK, as the package manager reports it. */
+/** Returns the path of an APK as the package manager reports it. */
 export function apkPath({ name, isSystem }: Package): string {
   return isSystem ? `/system/app/${name}/base.apk` : `/data/app/~~c2ltdWxhdGVk==/${name}-cGhvbmU==/base.apk`;
 }

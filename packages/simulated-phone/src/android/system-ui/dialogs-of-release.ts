@@ -3,7 +3,7 @@ import type { SystemDialog, SystemDialogOption, SystemHost } from '../system-hos
 /** The permission that an app asks for. */
 export type AskedPermission = 'location' | 'contacts' | 'photos';
 
-/** The system with the dialogs of a release, which need not be its own. */
+/** System with the dialogs of a release, which may differ from its own. */
 export interface ReleasedSystem {
   readonly android: SystemHost;
   readonly sdkVersion: number;
@@ -16,17 +16,20 @@ interface AppOfDialog {
 
 type Button = readonly [id: string, label: string];
 
-/** Android 10: the permission controller took the place of the package installer. */
+/** Android 10: the permission controller replaced the package installer. */
 const controllerSince = 29;
 const oneTimeSince = 30;
 const selectedPhotosSince = 34;
-/** Android 8: "Close app" is there beside "Open app again". */
+/** Android 8: "Close app" appears beside "Open app again". */
 const alwaysClosesSince = 26;
 
 const deny: Button = ['permission_deny_button', 'Don’t allow'];
 const allow: Button = ['permission_allow_button', 'Allow'];
 
-/** In the order of grant_permissions.xml of the release (packages/apps/PackageInstaller, then packages/modules/Permission). */
+/**
+ * Returns the buttons in the order of grant_permissions.xml of the release (packages/apps/PackageInstaller, then
+ * packages/modules/Permission).
+ */
 function buttonsOf(asked: AskedPermission, sdkVersion: number): readonly Button[] {
   if (sdkVersion < controllerSince)
     return [
@@ -54,8 +57,8 @@ function buttonsOf(asked: AskedPermission, sdkVersion: number): readonly Button[
 }
 
 /**
- * "Allow App to access …?", as GrantPermissionsActivity of the release asks. Phones with Google's services have Google's package, and the
- * names of AOSP in the IDs. `again`: the app was refused before, so that the button to deny is another one.
+ * Builds "Allow App to access …?", as in GrantPermissionsActivity of the release. Phones with Google's services have
+ * Google's package and AOSP names in the IDs. `again`: the app was refused before, which changes the deny button.
  */
 export function permissionDialog(
   { android, sdkVersion }: ReleasedSystem,
@@ -84,7 +87,10 @@ export function permissionDialog(
   };
 }
 
-/** "App keeps stopping" (AppErrorDialog.java: up to Android 7 "Close app" is gone where the app can be opened again). */
+/**
+ * Builds "App keeps stopping" (AppErrorDialog.java: up to Android 7, "Close app" is missing if the app can be
+ * reopened).
+ */
 export function crashDialog({ android, sdkVersion }: ReleasedSystem, app: AppOfDialog): SystemDialog {
   const reopen = option(
     android,
@@ -103,7 +109,7 @@ export function crashDialog({ android, sdkVersion }: ReleasedSystem, app: AppOfD
   };
 }
 
-/** "App isn't responding" (AppNotRespondingDialog.java, app_anr_dialog.xml). */
+/** Builds "App isn't responding" (AppNotRespondingDialog.java, app_anr_dialog.xml). */
 export function notRespondingDialog(
   { android }: ReleasedSystem,
   app: AppOfDialog,
@@ -124,7 +130,10 @@ export function notRespondingDialog(
   };
 }
 
-/** "Open with" (ResolverActivity.java): both buttons are off until an entry is chosen; a button of Android 14 has the ID of another program. */
+/**
+ * Builds "Open with" (ResolverActivity.java): both buttons are disabled until an entry is chosen. On Android 14, one
+ * button has the ID of another program.
+ */
 export function chooserDialog(
   system: ReleasedSystem,
   apps: readonly AppOfDialog[],
@@ -157,7 +166,7 @@ export function chooserDialog(
   };
 }
 
-/** "Do you want to install this app?" (install_start.xml up to Android 9, an AlertActivity since then). */
+/** Builds "Do you want to install this app?" (install_start.xml up to Android 9, an AlertActivity since then). */
 export function installerDialog(
   { android, sdkVersion }: ReleasedSystem,
   onAnswer: (isInstalled: boolean) => void,
@@ -182,7 +191,10 @@ export function installerDialog(
   };
 }
 
-/** "Confirm it's you" of an app (BiometricPrompt) after a face was seen (biometric_prompt_button_bar.xml, AuthContainerView.java of SystemUI). */
+/**
+ * Builds an app's "Confirm it's you" (BiometricPrompt) after a face was recognized (biometric_prompt_button_bar.xml,
+ * AuthContainerView.java of SystemUI).
+ */
 export function biometricDialog({ android }: ReleasedSystem): SystemDialog {
   const packageName = 'com.android.systemui';
   return {
@@ -197,7 +209,7 @@ export function biometricDialog({ android }: ReleasedSystem): SystemDialog {
   };
 }
 
-/** A press ends the dialog. */
+/** Returns an option that closes the dialog when pressed. */
 function option(android: SystemHost, [id, label]: Button, act: () => void = () => {}): SystemDialogOption {
   return {
     id,

@@ -10,7 +10,7 @@ export const keyboardHeightDp = 264;
 const packageName = 'com.android.inputmethod.latin';
 const rows = ['1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm⌫', ',_ .⏎'];
 
-/** Width of a key in letters. */
+/** Widths of keys, in units of a letter key. */
 const widths: Record<string, number> = { ' ': 5, '⌫': 1.5, '⏎': 1.5 };
 
 function typeKey(android: SystemHost, key: string): void {
@@ -62,7 +62,7 @@ function keyView(
   };
 }
 
-/** The soft keyboard. Its keys type; like Android's, it is not part of a dump. */
+/** Builds the soft keyboard. Its keys type; like Android's, it is not part of a dump. */
 export function keyboardWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const bottom = height - ui.dp(navigationBarHeightDp);

@@ -73,7 +73,7 @@ function notification(ui: Ui, frame: Rect, { title, text }: Notification): View 
 
 const maxShown = 12;
 
-/** The open notification shade: four quick settings and the notifications. */
+/** Builds the open notification shade: four quick settings and the notifications. */
 export function shadeWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };
@@ -110,8 +110,9 @@ export function shadeWindow(android: SystemHost, ui: Ui): Window {
 const headsUpHeightDp = 84;
 
 /**
- * A notification over the top of the screen. Its window is as large as the display, has no focus, and takes touches on the
- * notification alone (SystemUI's StatusBarTouchableRegionManager). A tap opens the app of the notification.
+ * Builds a heads-up notification over the top of the screen. Its window covers the display, has no focus, and takes
+ * touches only on the notification (SystemUI's StatusBarTouchableRegionManager). A tap opens the app of the
+ * notification.
  */
 export function headsUpWindow(android: SystemHost, ui: Ui, shown: Notification): Window {
   const { width, height } = android.display;
@@ -137,7 +138,7 @@ export function headsUpWindow(android: SystemHost, ui: Ui, shown: Notification):
 const packageName = 'dev.phalanx.sample.launcher';
 const maxCards = 6;
 
-/** The recent apps as a list of cards; a tap brings one to front. */
+/** Builds the recent apps as a list of cards; a tap brings one to front. */
 export function recentsWindow(android: SystemHost, systemUi: Ui): Window {
   const ui = { ...systemUi, packageName };
   const { width, height } = android.display;

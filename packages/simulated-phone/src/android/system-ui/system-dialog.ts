@@ -3,7 +3,7 @@ import { palette } from '../../view/palette.ts';
 import type { View, Window, Ui } from '../../view/view.ts';
 import { textLine } from '../../widgets/text.ts';
 
-/** A dialog of the system with one option a line, as "App keeps stopping" has. */
+/** Builds a system dialog with one option per line, such as "App keeps stopping". */
 export function systemDialogWindow(android: SystemHost, systemUi: Ui, dialog: SystemDialog): Window {
   const window = dialog.window ?? {
     title: `Application Error: ${dialog.packageName}`,
@@ -57,7 +57,7 @@ export function systemDialogWindow(android: SystemHost, systemUi: Ui, dialog: Sy
   };
 }
 
-/** The lock screen: a swipe upwards opens it, or asks for the PIN. */
+/** Builds the lock screen: an upward swipe opens it or asks for the PIN. */
 export function keyguardWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };

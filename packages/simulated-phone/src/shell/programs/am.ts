@@ -2,7 +2,7 @@ import { mainUser } from '../../android/packages/packages.ts';
 import { pause } from '../../pause.ts';
 import { type Process, type Program, userOf, usersProblem } from '../program.ts';
 
-/** Values of options that take one, by their letter; the rest are words. */
+/** Parses options with a value, keyed by letter; all other arguments are words. */
 function parseOptions(args: readonly string[]): {
   options: Map<string, string>;
   flags: Set<string>;
@@ -22,7 +22,7 @@ function parseOptions(args: readonly string[]): {
   return { options, flags, words };
 }
 
-/** `pkg/.Name` or `pkg/pkg.Name`, both with the class as the app declares it. */
+/** Splits `pkg/.Name` or `pkg/pkg.Name`; the class is returned as the app declares it. */
 function splitComponent(component: string): { packageName: string; className: string } {
   const [packageName = '', name = ''] = component.split('/', 2);
   return {
@@ -61,7 +61,10 @@ function findTarget({ phone }: Process, args: readonly string[]): Target | undef
   return packageName === undefined ? undefined : { packageName, className: undefined };
 }
 
-/** Prints the host alone of a page, and any other address as it is (AOSP, core/java/android/net/Uri.java, toSafeString). */
+/**
+ * Shortens a web address to its host and keeps any other address (AOSP, core/java/android/net/Uri.java,
+ * toSafeString).
+ */
 const shownAddress = (address: string): string => address.replace(/^(https?:\/\/[^/]*)\/.*$/s, '$1/...');
 
 function intentText(args: readonly string[], target: Target | undefined): string {
@@ -81,7 +84,7 @@ function intentText(args: readonly string[], target: Target | undefined): string
     .join(' ');
 }
 
-/** `-W` waits until the activity is drawn, and on a dark screen none is. */
+/** Waits for `-W` until the activity is drawn, which never happens on a dark screen. */
 async function untilDrawn({ phone, signal }: Process): Promise<void> {
   while (!phone.android.isScreenOn && !signal.aborted) await pause(signal, drawnPollMs);
 }
@@ -139,7 +142,7 @@ const instrument: Program = async (process) => {
 };
 
 const scanAction = 'android.intent.action.MEDIA_SCANNER_SCAN_FILE';
-/** Newer ones leave it to MediaStore. */
+/** Last SDK with this broadcast; newer ones scan through MediaStore. */
 const lastSdkOfScan = 29;
 
 const broadcast: Program = async ({ phone, args, stdout }) => {
@@ -175,7 +178,7 @@ const commands: ReadonlyMap<string, Program> = new Map([
   ['get-started-user-state', startedUserState],
 ]);
 
-/** The activity manager's command. */
+/** Command of the activity manager. */
 export const am: Program = async (process) => {
   if (!process.phone.isBooted || process.phone.faults.missingServices.includes('activity')) {
     await process.stderr.write("cmd: Can't find service: activity\n");
@@ -193,7 +196,7 @@ export const am: Program = async (process) => {
   return 255;
 };
 
-/** `monkey -p PACKAGE -c CATEGORY 1`: used to start an app without knowing its activity. */
+/** Runs `monkey -p PACKAGE -c CATEGORY 1`, which starts an app without knowing its activity. */
 export const monkey: Program = async ({ phone, args, stdout, stderr }) => {
   const packageName = args[args.indexOf('-p') + 1] ?? '';
   await stdout.write(`  bash arg: ${args.join('\n  bash arg: ')}\n`);

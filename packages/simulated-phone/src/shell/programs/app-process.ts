@@ -7,12 +7,12 @@ const helperClass = 'dev.phalanx.helper.Main';
 const error = 67;
 const headBytes = 9;
 const maxRequestBytes = 1024 * 1024;
-/** A VM takes that long to start. */
+/** Start time of a virtual machine in ms. */
 const startMs = 30;
 const writable = 0o222;
 const refusesWritableSince = 34;
 
-/** The virtual machine, with the two programs that this phone can stand in for. */
+/** Virtual machine with the two programs that this phone can simulate. */
 export const appProcess: Program = async (process) => {
   const { phone, args, stderr, variables, signal } = process;
   const path = variables.get('CLASSPATH') ?? '';
@@ -30,7 +30,7 @@ export const appProcess: Program = async (process) => {
   return className === scrcpyClass ? runScrcpyServer(process, path) : runHelper(process, build);
 };
 
-/** One request after the other, until the stream ends. */
+/** Handles requests one by one until the stream ends. */
 async function runHelper({ phone, stdin, stdout, signal }: Process, build: string): Promise<number> {
   const ended = new AbortController();
   const end = (): void => ended.abort();

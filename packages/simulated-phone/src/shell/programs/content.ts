@@ -16,7 +16,7 @@ async function fail({ stderr }: Process, exception: string): Promise<number> {
   return 1;
 }
 
-/** Conditions as hosts write them: `date > N`, `date >= N`, `_id IN (N, …)`. */
+/** Parses conditions as hosts write them: `date > N`, `date >= N`, `_id IN (N, …)`. */
 function findCondition(where: string | undefined): ((message: TextMessage) => boolean) | undefined {
   if (where === undefined) return () => true;
   const [, operator, least] = /^date\s*(>=?)\s*(\d+)$/.exec(where) ?? [];
@@ -27,10 +27,10 @@ function findCondition(where: string | undefined): ((message: TextMessage) => bo
   return ids && (({ id }) => ids.includes(id));
 }
 
-/** MediaProvider takes the path as the argument since Android 11 (AOSP, MediaProvider.java, SCAN_FILE_CALL). */
+/** First SDK whose MediaProvider takes the path as argument: Android 11 (AOSP, MediaProvider.java, SCAN_FILE_CALL). */
 const firstSdkOfScan = 30;
 
-/** `content call --uri content://media --method scan_file --arg PATH`. */
+/** Runs `content call --uri content://media --method scan_file --arg PATH`. */
 async function scanFile({ phone, args, stdout }: Process): Promise<number> {
   const { identity, mediaStore } = phone.android;
   const id =
@@ -40,7 +40,7 @@ async function scanFile({ phone, args, stdout }: Process): Promise<number> {
   return 0;
 }
 
-/** `content query --uri content://media/external/file --projection _id --where "_data='PATH'"`. */
+/** Runs `content query --uri content://media/external/file --projection _id --where "_data='PATH'"`. */
 async function queryMedia({ phone, args, stdout }: Process): Promise<number> {
   const path = /^_data\s*=\s*'((?:[^']|'')*)'$/.exec(wordAfter(args, '--where') ?? '')?.[1];
   const rows = phone.android.mediaStore
@@ -51,7 +51,10 @@ async function queryMedia({ phone, args, stdout }: Process): Promise<number> {
   return 0;
 }
 
-/** `content query --uri content://sms/inbox --projection A:B [--where W] [--sort "_id DESC"]`, and questions to MediaStore. */
+/**
+ * Runs `content query --uri content://sms/inbox --projection A:B [--where W] [--sort "_id DESC"]`, and queries of
+ * MediaStore.
+ */
 export const content: Program = async (process) => {
   const { phone, args, stdout } = process;
   const uri = wordAfter(args, '--uri');

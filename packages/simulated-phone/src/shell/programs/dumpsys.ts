@@ -6,7 +6,8 @@ import { listed, mainPanel, type OtherDisplay } from '../../screen/other-display
 import { findActiveWindow } from '../../screen/screen.ts';
 import { notificationDump } from './notification-dump.ts';
 
-// AOSP, BatteryService.dumpInternal. On a device without a battery the health HAL gives what its fields begin with: 1 is unknown.
+// AOSP, BatteryService.dumpInternal. Without a battery, the health HAL reports the initial values of its fields; 1 is
+// unknown.
 const battery = ({ android: { battery: state } }: Phone) => `Current Battery Service state:
   AC powered: ${state.isPlugged && !state.isPresent}
   USB powered: ${state.isPlugged && state.isPresent}
@@ -49,7 +50,7 @@ const regionOf = ({ touchable }: ListedWindow['window']): string =>
     ? ''
     : `    mTouchableInsets=3 mGivenInsetsPending=false\n    touchable region=SkRegion((${touchable.left},${touchable.top},${touchable.right},${touchable.bottom}))\n`;
 
-/** Whether an activity has it; others are named by a word. */
+/** Whether the window belongs to an activity; the titles of others are plain words. */
 const isOfActivity = ({ title }: Window): boolean => title.includes('/');
 
 interface ListedWindow {
@@ -62,7 +63,7 @@ interface ListedWindow {
   readonly isShown: boolean;
 }
 
-/** Windows of all displays, in the order of the displays; the front one of each first. */
+/** Returns the windows of all displays, in the order of the displays, front one first in each. */
 function windowsOf({ android, faults }: Phone, isListed: (window: Window) => boolean): ListedWindow[] {
   const front = findActiveWindow(android.screen);
   const own = android.screen.windows.filter(isListed).map((window) => ({
@@ -76,7 +77,7 @@ function windowsOf({ android, faults }: Phone, isListed: (window: Window) => boo
   return listed(own, android.otherDisplays, ofOther).flatMap((ofOne) => ofOne.toReversed());
 }
 
-/** In the words of WindowState.dump and WindowManager.LayoutParams.toString; `isVisible` since Android 9. */
+/** Formats a window like WindowState.dump and WindowManager.LayoutParams.toString; `isVisible` since Android 9. */
 function windowState(given: ListedWindow, index: number, sdkVersion: number): string {
   const { window, displayId, isShown } = given;
   const { title, root } = window;
@@ -96,13 +97,16 @@ function windowState(given: ListedWindow, index: number, sdkVersion: number): st
 const statesOf = ({ android: { identity } }: Phone, shown: readonly ListedWindow[]): string =>
   `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${shown.map((window, index) => windowState(window, index, identity.sdkVersion)).join('')}`;
 
-/** `dumpsys window windows` and `visible-apps`. */
+/** Prints `dumpsys window windows` and `visible-apps`. */
 function windowList(phone: Phone, isListed: (window: Window) => boolean): string {
   const { stack, currentFocus } = phone.android;
   return `${statesOf(phone, windowsOf(phone, isListed))}\n  mCurrentFocus=Window{5c3e4b1 u${stack.front.user} ${currentFocus ?? 'null'}}\n`;
 }
 
-/** `dumpsys window NAME`: all windows with that in their title. The keyboard's is there while it is hidden. */
+/**
+ * Prints `dumpsys window NAME`: all windows with that text in their title. The keyboard's window exists even while
+ * hidden.
+ */
 function windowsNamed(phone: Phone, name: string): string {
   const frame = { left: 0, top: 0, right: 0, bottom: 0 };
   const keyboard: ListedWindow = {
@@ -118,7 +122,10 @@ function windowsNamed(phone: Phone, name: string): string {
   return statesOf(phone, named);
 }
 
-/** A window that does not cover what is around it says so. Up to Android 8.0 a number: LayoutParams.toString has names from android-8.1.0_r1 on. */
+/**
+ * Returns the flags of a window, such as NOT_TOUCH_MODAL for one that leaves touches around it to others. Up to
+ * Android 8.0 they are a number: LayoutParams.toString has names from android-8.1.0_r1 on.
+ */
 function flagsOf({ window: { focusable, modal }, isSecure }: ListedWindow, sdkVersion: number): string {
   const flags = [
     ...(focusable === true ? [] : [{ name: 'NOT_FOCUSABLE', bit: 0x8 }]),
@@ -134,7 +141,7 @@ function activityRecord({ android }: Phone): string {
   return `ActivityRecord{8d1f0a2 u${android.stack.front.user} ${android.currentActivity} t${android.stack.front.id}}`;
 }
 
-/** In the words of DisplayContent.dump, which has the focus of each display from Android 10 on. */
+/** Formats displays like DisplayContent.dump, which includes the focus of each display from Android 10 on. */
 function displayContents(phone: Phone): string {
   const { android } = phone;
   const focus = android.currentFocus;
@@ -188,7 +195,10 @@ WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
 ${displayContents(phone)}`;
 }
 
-/** A viewport in the words of DisplayViewport.toString (frameworks/base, android.hardware.display), which ties the number of a display to its panel. */
+/**
+ * Formats a viewport like DisplayViewport.toString (frameworks/base, android.hardware.display), which maps a display
+ * ID to its panel.
+ */
 function viewport(id: number, uniqueId: string, { width, height }: Display, rotation: number): string {
   const [type, kind] = uniqueId.startsWith('local:') ? ['INTERNAL', 0] : ['VIRTUAL', 'null'];
   const frame = `Rect(0, 0 - ${width}, ${height})`;
@@ -210,7 +220,7 @@ function displayManager({ android }: Phone): string {
   return `DISPLAY MANAGER (dumpsys display)\n  mScreenState=${android.isScreenOn ? 'ON' : 'OFF'}\n  mViewports=[${viewports.join(', ')}]\n  orientation=${android.rotation}\n`;
 }
 
-/** `dumpsys SurfaceFlinger --display-id`, from Android 10 on: panels alone. */
+/** Prints `dumpsys SurfaceFlinger --display-id`, from Android 10 on: panels only. */
 function panels({ android }: Phone): string {
   const withPanel = android.otherDisplays.filter(({ physicalId }) => physicalId !== undefined);
   const ids = listed(mainPanel, withPanel, ({ physicalId }) => physicalId ?? '');
@@ -221,13 +231,13 @@ function panels({ android }: Phone): string {
     .join('');
 }
 
-/** DevicePolicyCacheImpl.dump of AOSP 14: -1 is each user. */
+/** Prints DevicePolicyCacheImpl.dump of AOSP 14; -1 means all users. */
 const devicePolicy = ({ faults }: Phone) =>
   `Device policy cache:\n  Screen capture disallowed users: [${faults.forbidsCapture ? '-1' : ''}]\n  Password quality: {0=0}\n`;
 
 const foregroundPermission = 'android.permission.FOREGROUND_SERVICE';
 
-/** An app that may have a service in the foreground has it while it runs. */
+/** Prints the services of an app. An app that may have a foreground service has one while it runs. */
 function appServices({ android }: Phone, packageName: string): string {
   const isRunning = android.stack.find(packageName) !== undefined;
   const mayHave = android.packages.find(packageName)?.permissions?.includes(foregroundPermission) === true;
@@ -291,7 +301,7 @@ const services: ReadonlyMap<string, Dump> = new Map<string, Dump>([
   ['window', windows],
 ]);
 
-/** `dumpsys SERVICE [ARGS]`. A missing service is told, and the exit code still is 0. */
+/** Runs `dumpsys SERVICE [ARGS]`. A missing service is reported with exit code 0. */
 export const dumpsys: Program = async ({ phone, args, stdout, stderr }) => {
   const [name, ...rest] = args;
   if (name === undefined || name === '-l') {

@@ -9,7 +9,7 @@ const isOption = (word: string) => word.startsWith('-') && word.length > 1;
 const hasFlag = (args: readonly string[], letter: string) =>
   args.some((arg) => isOption(arg) && arg.includes(letter));
 
-/** Runs for each path; a failing one is reported in toybox's words and the others still run. */
+/** Runs an action for each path. A failure is reported in toybox's words, and the others still run. */
 async function forEachPath(
   process: Process,
   name: string,
@@ -79,7 +79,7 @@ const mkdir: Program = (process) =>
 const touch: Program = (process) =>
   forEachPath(process, 'touch', (path) => process.phone.android.files.appendFile(path, Buffer.alloc(0)));
 
-/** `stat -c %s FILE…`: sizes. */
+/** Runs `stat -c %s FILE…`, which prints sizes. */
 const stat: Program = (process) =>
   forEachPath({ ...process, args: process.args.filter((arg) => arg !== '%s') }, 'stat', async (path) => {
     const found = process.phone.android.files.findStat(path);
@@ -87,7 +87,7 @@ const stat: Program = (process) =>
     await process.stdout.write(`${found.sizeBytes}\n`);
   });
 
-/** `dd if=FILE [bs=BYTES] [skip=BLOCKS] [count=BLOCKS]`, onto the standard output. */
+/** Runs `dd if=FILE [bs=BYTES] [skip=BLOCKS] [count=BLOCKS]`, which writes to standard output. */
 const dd: Program = async ({ phone, args, stdout, stderr }) => {
   const options = new Map(
     args.map((arg): [string, string] => [arg.split('=', 1)[0] ?? '', arg.replace(/^\w+=/, '')]),
@@ -108,7 +108,7 @@ const dd: Program = async ({ phone, args, stdout, stderr }) => {
   }
 };
 
-/** `cp` and `mv` of one file. */
+/** Copies or moves one file, as `cp` and `mv`. */
 const copy =
   (name: string, removeSource: boolean): Program =>
   async ({ phone, args, stderr }) => {
@@ -151,11 +151,11 @@ function holds(files: FileSystem, words: readonly string[]): boolean {
   return first === '-n' ? second !== '' : first !== '';
 }
 
-/** `test` of a file or of two words; `[` is the same with a closing bracket. */
+/** Runs `test` for a file or two words; `[` is the same with a closing bracket. */
 const test: Program = ({ phone, args }) =>
   holds(phone.android.files, args.at(-1) === ']' ? args.slice(0, -1) : args) ? 0 : 1;
 
-/** `unzip -l FILE`, `unzip [-o] [-q] FILE [NAME…] -d FOLDER`. */
+/** Runs `unzip -l FILE`, `unzip [-o] [-q] FILE [NAME…] -d FOLDER`. */
 const unzip: Program = async ({ phone, args, stdout, stderr }) => {
   const { files } = phone.android;
   const folder = args.includes('-d') ? args[args.indexOf('-d') + 1] : undefined;

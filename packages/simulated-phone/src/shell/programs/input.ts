@@ -100,7 +100,7 @@ async function run(process: Process, command: string | undefined, args: readonly
   return 0;
 }
 
-/** Without a source and a display, which make no difference here. */
+/** Drops the source and the display, which make no difference here. */
 function withoutPrefix(args: readonly string[]): readonly string[] {
   const rest = sources.has(args[0] ?? '') ? args.slice(1) : args;
   return rest[0] === '-d' ? rest.slice(2) : rest;

@@ -5,7 +5,7 @@ import type { Phone } from '../../phone.ts';
 
 const firstWithLengths = 29;
 
-/** The hash that Android prints of the object, which nobody outside can know, and the number that the app gave. */
+/** Identity hash that Android prints, which is unpredictable from outside, and the ID that the app gave. */
 const known = new WeakMap<Notification, { hash: string; id: number }>();
 let lastId = 0;
 
@@ -45,7 +45,7 @@ function shownTicker(
   return isRedacted ? `${ticker.length > 16 ? ticker.slice(0, 8) : ''}...` : ticker;
 }
 
-/** The words of NotificationRecord.dumpNotification; the title of an action is printed as it is, redacted or not. */
+/** Formats NotificationRecord.dumpNotification; the title of an action is printed in full, redacted or not. */
 function body(notification: Notification, redaction: Redaction): string {
   const { title, text, lines, actions = [] } = notification;
   const rows = actions.map((action, index) => `                [${index}] "${action}" -> PendingIntent{1}\n`);
@@ -75,8 +75,8 @@ function record(notification: Notification, redaction: Redaction): string {
 }
 
 /**
- * `dumpsys notification`: of texts the lengths alone (from Android 10 on; before, nothing), unless they are asked for. The list has a
- * heading only when something is in it (NotificationManagerService.java, dumpImpl).
+ * Prints `dumpsys notification`. Texts are reduced to their lengths (from Android 10 on; before, omitted) unless
+ * requested. The list has a heading only if it is not empty (NotificationManagerService.java, dumpImpl).
  */
 export function notificationDump({ android }: Phone, args: readonly string[]): string {
   const isRedacted = !args.includes('--noredact') && !args.includes('--reveal');

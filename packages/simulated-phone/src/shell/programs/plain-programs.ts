@@ -28,7 +28,7 @@ const setprop: Program = async ({ phone, args, stderr }) => {
   return 0;
 };
 
-/** In blocks of 1 KiB, as toybox prints. */
+/** Prints sizes in blocks of 1 KiB, like toybox. */
 const df: Program = async ({ phone, stdout }) => {
   const { sizeBytes, freeBytes } = phone.android.files.storage;
   const [size, free] = [Math.ceil(sizeBytes / 1024), Math.floor(freeBytes / 1024)];
@@ -40,7 +40,7 @@ const df: Program = async ({ phone, stdout }) => {
   return 0;
 };
 
-/** `ip addr show wlan0`: no line of an address while Wi-Fi is off. */
+/** Runs `ip addr show wlan0`, which prints no address while Wi-Fi is off. */
 const ip: Program = async ({ phone, stdout }) => {
   const isOn = phone.android.settings.findTable('global')?.get('wifi_on') !== '0';
   await stdout.write(
@@ -51,7 +51,7 @@ const ip: Program = async ({ phone, stdout }) => {
 
 const shellUser = 'uid=2000(shell) gid=2000(shell) groups=2000(shell),1003(graphics),1004(input),3003(inet)';
 
-/** Echo of mksh: backslash escapes work, -n leaves the line open. */
+/** Runs mksh's echo: backslash escapes work, -n omits the line break. */
 const echo: Program = async ({ args, stdout }) => {
   const isOpen = args[0] === '-n';
   const words = /^-[neE]+$/.test(args[0] ?? '') ? args.slice(1) : args;
@@ -82,7 +82,7 @@ const svc: Program = ({ phone, args }) => {
   return 0;
 };
 
-/** Prints nothing old; without -d it stays open until the peer goes away, as the real one does. */
+/** Prints no past entries; without -d it stays open until the peer disconnects, like the real one. */
 const logcat: Program = async ({ args, stdout, signal }) => {
   if (args.includes('-c')) return 0;
   await stdout.write('--------- beginning of main\n');

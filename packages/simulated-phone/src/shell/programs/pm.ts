@@ -50,7 +50,7 @@ const list: Program = async ({ phone, args, stdout, stderr }) => {
   return 0;
 };
 
-/** Android's answer when several activities fit. */
+/** Android's reply when several activities match. */
 const chooser = 'android/com.android.internal.app.ResolverActivity';
 
 const queryActivities: Program = async ({ phone, args, stdout }) => {
@@ -148,7 +148,7 @@ function failure(code: string, detail: string): string {
   return `Failure [${code}: ${detail}]\n`;
 }
 
-/** The APK: from standard input with `-S SIZE`, else from the named file. */
+/** Reads the APK from standard input with `-S SIZE`, otherwise from the named file. */
 async function readApk({ phone, args, stdin }: Process): Promise<Buffer> {
   const sizeIndex = args.indexOf('-S');
   if (sizeIndex < 0) return phone.android.files.readFile(args.findLast((arg) => !arg.startsWith('-')) ?? '');
@@ -193,12 +193,12 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
 }
 
 interface InstallSession {
-  /** Words of the command that made it, such as its user. */
+  /** Arguments of the command that created the session, such as its user. */
   readonly args: readonly string[];
   readonly parts: Buffer[];
 }
 
-/** The sessions of a phone that are open. */
+/** Open sessions of each phone. */
 const sessions = new WeakMap<Process['phone'], Map<string, InstallSession>>();
 const firstSession = 1_000_000;
 
@@ -216,7 +216,7 @@ const installCreate: Program = async (process) => {
   return 0;
 };
 
-/** `pm install-write SESSION NAME FILE`. */
+/** Runs `pm install-write SESSION NAME FILE`. */
 const installWrite: Program = async (process) => {
   const [id = '', , file = ''] = process.args.filter((arg) => !arg.startsWith('-'));
   const parts = sessionsOf(process).get(id)?.parts;
@@ -229,7 +229,7 @@ const installWrite: Program = async (process) => {
   return 0;
 };
 
-/** All parts are of one app, as PackageInstallerSession checks. */
+/** Commits a session. All parts must belong to one app, as PackageInstallerSession checks. */
 const installCommit: Program = async (process) => {
   const id = process.args.find((arg) => !arg.startsWith('-')) ?? '';
   const { args, parts } = sessionsOf(process).get(id) ?? { args: [], parts: [] };
@@ -250,9 +250,9 @@ const installAbandon: Program = (process) => {
 };
 
 /**
- * Fails as for a named file, which is parsed before its session begins: AOSP, PackageManagerShellCommand.java,
- * setParamsSize (seen in https://github.com/openatx/uiautomator2/issues/690). An APK that comes by `-S` is
- * parsed by the installer, which has a code for the failure.
+ * Fails like the installation of a named file, which is parsed before its session begins: AOSP,
+ * PackageManagerShellCommand.java, setParamsSize (seen in https://github.com/openatx/uiautomator2/issues/690). An APK
+ * sent with `-S` is parsed by the installer, which has an error code for the failure.
  */
 async function notParsed(process: Process, file: string): Promise<number> {
   const sentence = `Error: Failed to parse APK file: ${file}`;
@@ -260,7 +260,7 @@ async function notParsed(process: Process, file: string): Promise<number> {
   return await fail(process, 'install', `IllegalArgumentException: ${sentence}`);
 }
 
-/** `pm install [-r] [-g] [-t] [-d] FILE`, `cmd package install -S SIZE` with the APK as input. */
+/** Runs `pm install [-r] [-g] [-t] [-d] FILE`, or `cmd package install -S SIZE` with the APK as input. */
 const install: Program = async (process) => {
   const { stdout, stderr, args } = process;
   if (args.includes('-g') && process.phone.android.identity.maker.refusesGrants) {
@@ -283,7 +283,7 @@ const install: Program = async (process) => {
   }
 };
 
-/** An installed APK on a phone that can't run its code: an app whose screens are empty. */
+/** Returns the app for an installed APK, whose code the phone can't run: its screens are empty. */
 function installedApp({ packageName, versionCode, versionName, launchers }: ApkManifest): App {
   const empty = () => page({ title: packageName, rows: [] });
   return defineApp({
@@ -316,7 +316,7 @@ const commands: ReadonlyMap<string, Program> = new Map([
   ['enable', () => 0],
 ]);
 
-/** The package manager's command; `cmd package` is the same. */
+/** Command of the package manager; `cmd package` is the same. */
 export const pm: Program = async (process) => {
   if (!process.phone.isBooted || process.phone.faults.missingServices.includes('package')) {
     await process.stderr.write("cmd: Can't find service: package\n");

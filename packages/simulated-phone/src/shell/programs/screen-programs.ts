@@ -33,7 +33,7 @@ async function writeDump({ phone, stdout, stderr }: Process, path: string, xml: 
 async function dump(process: Process): Promise<number> {
   const { phone, args, stderr, signal } = process;
   const fault = phone.faults.uiautomator;
-  // Android registers one UiAutomation at a time; a running UiAutomator2 server has it.
+  // Android allows one UiAutomation at a time, which a running UiAutomator2 server holds.
   if (fault === 'killed' || phone.instrumentation.isUiAutomationTaken) {
     await stderr.write('Killed \n');
     return killedExitCode;
@@ -66,7 +66,7 @@ export const uiautomator: Program = async (process) => {
 
 const rgba8888 = 1;
 
-// AOSP 14 and newer, frameworks/base/cmds/screencap/screencap.cpp, which also takes the first panel then.
+// AOSP 14 and newer, frameworks/base/cmds/screencap/screencap.cpp; it then captures the first panel too.
 const displaysWarning =
   '[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, ' +
   'however this default is not guaranteed to be consistent across captures. A display id should be specified.\n' +
@@ -75,7 +75,7 @@ const displaysWarning =
 
 interface Panel {
   readonly id: string;
-  /** Undefined: of the main display. */
+  /** Other display; undefined for the main one. */
   readonly other?: OtherDisplay;
 }
 
@@ -97,17 +97,17 @@ async function takePicture(phone: Phone, { other }: Panel, format: PictureFormat
   return Buffer.concat([header, picture]);
 }
 
-/** Older ones choose without a word. */
+/** Whether the version prints a warning; older ones choose silently. */
 const hasWarning = ({ android }: Phone) => android.identity.sdkVersion >= 34;
 
-/** `screencap [-p|-j] [-d DISPLAY] [FILE]`; to standard output without a file. */
+/** Runs `screencap [-p|-j] [-d DISPLAY] [FILE]`; writes to standard output without a file. */
 export const screencap: Program = async ({ phone, args, stdout, stderr }) => {
   const path = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-d');
   const isPng = args.includes('-p') || path?.endsWith('.png') === true;
   const panels = panelsOf(phone);
   const wanted = args.includes('-d') ? args[args.indexOf('-d') + 1] : undefined;
   const panel = wanted === undefined ? panels[0] : panels.find(({ id }) => id === wanted);
-  // A logical number is none of a panel.
+  // A logical display ID is not a panel ID.
   if (panel === undefined) {
     await stderr.write('Failed to take screenshot. Status: -2\nCapturing failed.\n');
     return 1;

@@ -19,7 +19,7 @@ async function noSuchCommand({ stderr }: Process): Promise<number> {
   return 1;
 }
 
-/** Android takes what it does not know for GMT. */
+/** Sets the time zone. Android treats an unknown one as GMT. */
 function setTimeZone({ phone }: Process, zone: string): void {
   phone.android.properties.set('persist.sys.timezone', isTimeZone(zone) ? zone : 'GMT');
 }
@@ -32,7 +32,7 @@ function isTimeZone(zone: string): boolean {
   }
 }
 
-/** `cmd alarm set-timezone ZONE`. */
+/** Runs `cmd alarm set-timezone ZONE`. */
 const alarm: Program = async (process) => {
   const [command, zone] = process.args;
   if (process.phone.android.identity.sdkVersion < firstWithAlarm) return noSuchCommand(process);
@@ -44,7 +44,7 @@ const alarm: Program = async (process) => {
 
 const setTimeZoneCode = '3';
 
-/** `service call alarm 3 s16 ZONE`: the call itself, for releases whose alarm service has no commands. */
+/** Runs `service call alarm 3 s16 ZONE`: the raw call, for releases whose alarm service has no commands. */
 export const service: Program = async (process) => {
   const [command, name, code, type, text] = process.args;
   if (command !== 'call' || name !== 'alarm' || code !== setTimeZoneCode || type !== 's16') {
@@ -56,7 +56,7 @@ export const service: Program = async (process) => {
   return 0;
 };
 
-/** `cmd locale get-app-locales PACKAGE` and `set-app-locales PACKAGE --locales TAGS`. */
+/** Runs `cmd locale get-app-locales PACKAGE` and `set-app-locales PACKAGE --locales TAGS`. */
 const locale: Program = async (process) => {
   const { phone, args, stdout } = process;
   const [command, name = ''] = args;
@@ -79,7 +79,7 @@ const locale: Program = async (process) => {
 const wordAfter = (args: readonly string[], option: string): string | undefined =>
   args.includes(option) ? args[args.indexOf(option) + 1] : undefined;
 
-/** `cmd location set-location-enabled true|false` and `cmd location providers …`. */
+/** Runs `cmd location set-location-enabled true|false` and `cmd location providers …`. */
 const location: Program = async (process) => {
   const { phone, args, stdout } = process;
   const { locations, identity } = phone.android;
@@ -94,7 +94,7 @@ const location: Program = async (process) => {
 async function provider(process: Process): Promise<number> {
   const [, command, name = ''] = process.args;
   const { locations } = process.phone.android;
-  // Whose app op does not allow it is not told so: nothing happens.
+  // Without permission of the app op, the command silently does nothing.
   const isAllowed = locations.mockMode === 'allow';
   if (command === 'add-test-provider') {
     if (isAllowed) locations.testProviders.set(name, { isEnabled: false, fix: undefined, fixes: 0 });
@@ -123,7 +123,7 @@ async function provider(process: Process): Promise<number> {
   return 0;
 }
 
-/** `appops get|set com.android.shell android:mock_location [MODE]`. */
+/** Runs `appops get|set com.android.shell android:mock_location [MODE]`. */
 export const appops: Program = async (process) => {
   const { phone, args, stdout, stderr } = process;
   const [command, name, operation, mode] = args;
@@ -140,7 +140,7 @@ export const appops: Program = async (process) => {
 
 const builtIn = 'com.android.inputmethod.latin/.LatinIME';
 
-/** `settings get|put|delete|list NAMESPACE [KEY [VALUE]]`. */
+/** Runs `settings get|put|delete|list NAMESPACE [KEY [VALUE]]`. */
 export const settings: Program = async ({ phone, args, stdout, stderr }) => {
   if (!phone.isBooted || phone.faults.missingServices.includes('settings')) {
     await stderr.write("cmd: Can't find service: settings\n");
@@ -180,7 +180,7 @@ export const settings: Program = async ({ phone, args, stdout, stderr }) => {
   return 0;
 };
 
-/** `ime list -s`, `ime enable|set ID`, `ime reset`. */
+/** Runs `ime list -s`, `ime enable|set ID`, `ime reset`. */
 export const ime: Program = async ({ phone, args, stdout, stderr }) => {
   const [command, id] = args;
   const secure = phone.android.settings.findTable('secure');
@@ -219,7 +219,9 @@ const statusBar: Program = async ({ phone, args, stderr }) => {
 
 const firstWithNotificationKeys = 30;
 
-/** `cmd notification list`: the keys of what is in the shade (AOSP, NotificationShellCmd.java). */
+/**
+ * Runs `cmd notification list`, which prints the keys of the shade's notifications (AOSP, NotificationShellCmd.java).
+ */
 const notification: Program = async (process) => {
   const { phone, args, stdout } = process;
   if (args[0] !== 'list' || phone.android.identity.sdkVersion < firstWithNotificationKeys)
@@ -246,7 +248,7 @@ const services: ReadonlyMap<string, Program> = new Map([
 const noServiceExitCode = 20;
 const needBoot = new Set(['activity', 'package', 'window']);
 
-/** `cmd SERVICE ARGS`: the shell commands of system services. */
+/** Runs `cmd SERVICE ARGS`, the shell commands of system services. */
 export const cmd: Program = async (process) => {
   const [name, ...args] = process.args;
   if (name === '-l') {

@@ -10,13 +10,13 @@ function toLines(text: string): string[] {
   return lines;
 }
 
-/** The text of the named file, or of the input. */
+/** Reads the text of the named file, or of standard input. */
 async function readText({ phone, stdin }: Process, path: string | undefined): Promise<string> {
   const bytes = path === undefined ? await readAll(stdin) : phone.android.files.readFile(path);
   return bytes.toString('utf8');
 }
 
-/** The lines of the named file, or of the input as they come. */
+/** Yields the lines of the named file, or of standard input as they arrive. */
 async function* readLines(process: Process, path: string | undefined): AsyncGenerator<string> {
   if (path !== undefined) {
     yield* toLines(await readText(process, path));
@@ -31,7 +31,7 @@ async function* readLines(process: Process, path: string | undefined): AsyncGene
   if (rest !== '') yield rest;
 }
 
-/** `-n N`, `-N` or neither, which is ten, and the file. */
+/** Parses `-n N`, `-N` or neither (ten lines), and the file. */
 function endOptions(args: readonly string[]): { count: number; path: string | undefined } {
   const [first = '', second] = args;
   const isShort = /^-n?\d+$/.test(first);
@@ -39,7 +39,7 @@ function endOptions(args: readonly string[]): { count: number; path: string | un
   return { count, path: args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-n') };
 }
 
-/** Ends after its last line, so that it cuts a program that never ends. */
+/** Ends after its last line, so that it terminates an endless program. */
 const head: Program = async (process) => {
   const { count, path } = endOptions(process.args);
   let printed = 0;
@@ -71,8 +71,8 @@ function grepOptions(args: readonly string[]): GrepOptions {
 }
 
 /**
- * A test for lines; undefined for a pattern that is none, or that could run for ever: at most two
- * repetitions and none of a group, so that matching a line takes a bounded time.
+ * Returns a test for lines; undefined for an invalid pattern or one that could run for very long. A pattern may have
+ * at most two repetitions and none of a group, so that matching a line takes bounded time.
  */
 function findMatcher({ flags, pattern }: GrepOptions): ((line: string) => boolean) | undefined {
   const fold = (line: string) => (flags.includes('i') ? line.toLowerCase() : line);

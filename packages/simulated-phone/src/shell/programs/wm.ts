@@ -48,7 +48,7 @@ const density: Program = async ({ phone, args, stdout, stderr }) => {
   return 0;
 };
 
-/** `wm size|density [VALUE|reset]`, `wm dismiss-keyguard`. */
+/** Runs `wm size|density [VALUE|reset]`, `wm dismiss-keyguard`. */
 export const wm: Program = async (process) => {
   const [command, ...args] = process.args;
   if (process.phone.faults.missingServices.includes('window')) {
