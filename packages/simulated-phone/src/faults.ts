@@ -2,88 +2,105 @@ import type { Dialog } from './view/app.ts';
 
 export type UiautomatorFault = 'idle' | 'null-root' | 'killed' | 'noise-before-xml';
 
-/** Faults of this phone. Fields can be set at any time and hold until they are set back. */
+/** Faults of this phone. Fields can be set at any time and stay in effect until reset. */
 export interface FaultState {
-  /** Delay before each new service (shell command, socket, file transfer), in milliseconds. Default: 0. */
+  /** Delay in ms before each new service (shell command, socket, file transfer). Default: 0. */
   slowMs: number;
-  /** Accepts connections and never answers. Also holds for open ones. */
+  /** Accepts connections and never replies, including on open ones. */
   hang: boolean;
-  /** Never answers the handshake, so that adb says "offline". Does not hold for open connections. */
+  /** Never replies to the handshake, so that adb says "offline". Does not affect open connections. */
   offline: boolean;
-  /** Asks for a key for ever, so that adb says "unauthorized". Does not hold for open connections. */
+  /** Asks for a key endlessly, so that adb says "unauthorized". Does not affect open connections. */
   unauthorized: boolean;
-  /** Cuts each connection after it sent that many bytes of payload. Default: undefined, never. */
+  /** Number of payload bytes after which each connection is cut. Default: undefined, never. */
   dropAfterBytes: number | undefined;
-  /** The window in front forbids screenshots: pictures are black or fail. The tree stays. */
+  /** Front window forbids screenshots: pictures are black or fail. The tree stays. */
   secureWindow: boolean;
-  /** The administrator of the phone has forbidden pictures of it: they are black, and no window says so. */
+  /** Administrator of the phone forbids screenshots: they are black, and no window indicates it. */
   forbidsCapture: boolean;
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
-  /** Installing, injected input and most settings are forbidden, as on phones with a second switch for USB debugging. */
+  /** Blocks installing, injected input and most settings, like phones with a second switch for USB debugging. */
   restrictedDebugging: boolean;
-  /** `dumpsys input_method` goes on saying that a keyboard is shown, as of some keyboards without a window (appium/appium-adb#52, #56). */
+  /**
+   * `dumpsys input_method` keeps reporting a visible keyboard, as with some keyboards without a window
+   * (appium/appium-adb#52, #56).
+   */
   claimsKeyboard: boolean;
-  /** The maker keeps text messages from the shell. */
+  /** Maker denies the shell access to text messages. */
   refusesMessages: boolean;
-  /** Apps that Android does not stop, such as one that manages the phone (AOSP, ActivityManagerService.forceStopPackage). Default: none. */
+  /**
+   * Apps that Android does not stop, such as one that manages the phone (AOSP,
+   * ActivityManagerService.forceStopPackage). Default: none.
+   */
   protectedApps: readonly string[];
-  /** The administrator of the phone has fixed its settings: `settings put` changes nothing, and reports nothing. */
+  /** Administrator of the phone has locked its settings: `settings put` changes nothing and reports nothing. */
   keepsSettings: boolean;
-  /** The administrator of the phone keeps the notification shade closed (DevicePolicyManager.setStatusBarDisabled). */
+  /** Administrator of the phone keeps the notification shade closed (DevicePolicyManager.setStatusBarDisabled). */
   statusBarDisabled: boolean;
-  /** The administrator of the work profile keeps it from the shell. */
+  /** Administrator of the work profile denies the shell access to it. */
   closedProfile: boolean;
-  /** Play Protect looks at what comes by USB, and refuses it. */
+  /** Play Protect inspects installations over USB and rejects them. */
   verifyAppsOverUsb: boolean;
-  /** The active window has no root for accessibility. */
+  /** Active window has no root for accessibility. */
   nullRoot: boolean;
-  /** Apps tell of their changes at most this often, as web pages and Compose do; `Infinity`: never. Default: 0, at once. */
+  /**
+   * Minimum interval between change events of apps, in ms, as with web pages and Compose; `Infinity`: never. Default:
+   * 0, at once.
+   */
   eventIntervalMs: number;
-  /** The helper that runs now has worn out: it sees no root. The next one to start sees it again. */
+  /** Running helper is worn out: it gets no root. The next helper gets one. */
   wornHelper: boolean;
-  /** The helper that runs now gets no nodes of web pages. The next one to start gets them. */
+  /** Running helper gets no nodes of web pages. The next helper gets them. */
   emptyWebPages: boolean;
-  /** How long UiAutomation waits for an app's animations before it injects, as on Android 16 with one that never ends. */
+  /**
+   * Time in ms that UiAutomation waits for an app's animations before injecting, as on Android 16 with an endless
+   * one.
+   */
   injectionMs: number;
-  /** The UiAutomator2 server tells the windows of all displays in one document, each node with the number of its display. */
+  /** UiAutomator2 server returns the windows of all displays in one document, with the display ID on each node. */
   listsAllDisplays: boolean;
-  /** How long the helper waits for a root before it gives up. Default: 10,000, as the real one. */
+  /** Time in ms that the helper waits for a root before giving up. Default: 10,000, as in the real one. */
   rootWaitMs: number;
-  /** The helper answers `/status` and nothing else. */
+  /** Helper replies to `/status` and nothing else. */
   wedgedHelper: boolean;
-  /** Pictures and trees stay as they are now, whatever happens. */
+  /** Pictures and trees stay frozen, regardless of changes. */
   frozenScreen: boolean;
-  /** Called before the phone tells a tree or takes a picture, as an app would that changes its screen by itself. */
+  /**
+   * Called before the phone returns a tree or takes a picture, to simulate an app that changes its screen by itself.
+   */
   beforeReading: (() => void) | undefined;
-  /** How `uiautomator dump` goes wrong. */
+  /** Failure mode of `uiautomator dump`. */
   uiautomator: UiautomatorFault | undefined;
-  /** `uiautomator dump` writes `.` for each half of an emoji, as on old Androids. */
+  /** `uiautomator dump` writes `.` for each half of an emoji, as on old Android versions. */
   dumpLosesEmoji: boolean;
-  /** No video can be encoded: scrcpy's server ends when somebody wants to see. */
+  /** No video encoder: scrcpy's server ends when a viewer connects. */
   noVideoEncoder: boolean;
-  /** Services of Android that are gone, such as `package` or `notification`, as while the system server starts anew. Default: none. */
+  /**
+   * Missing services of Android, such as `package` or `notification`, as during a restart of the system server.
+   * Default: none.
+   */
   missingServices: readonly string[];
-  /** `sys.boot_completed` is not set, and the package and activity managers are not there yet. */
+  /** `sys.boot_completed` is unset, and the package and activity managers are missing. */
   bootNotCompleted: boolean;
 }
 
 export interface Faults extends FaultState {
-  /** Cuts all connections now. */
+  /** Cuts all connections. */
   drop(): void;
-  /** Turns the screen off, as the power key does. The phone is locked then. */
+  /** Turns the screen off and locks the phone, like the power key. */
   turnScreenOff(): void;
-  /** Kills the UiAutomator2 server and resident helpers, as the system does when memory is short. */
+  /** Kills the UiAutomator2 server and resident helpers, like the system does on low memory. */
   killUiServer(): void;
-  /** Android ends the server's UiAutomation; the server itself goes on and answers `/status`. */
+  /** Ends the server's UiAutomation; the server keeps running and replies to `/status`. */
   killUiAutomation(): void;
-  /** Restarts the phone, as a long press of its power key does. */
+  /** Restarts the phone, like a long press of its power key. */
   reboot(): void;
-  /** Crashes the app in front, or the named one. */
+  /** Crashes the named app. Default: the app in front. */
   crashApp(packageName?: string): void;
   /** Shows a dialog of the app in front. */
   showDialog(dialog?: Dialog): void;
-  /** Sets every field back; what an action did stays done. */
+  /** Resets every field; effects of actions stay. */
   clear(): void;
 }
 

@@ -1,4 +1,4 @@
-/** Waits; ends early when the process is killed. */
+/** Waits for a time; ends early if the process is killed. */
 export function pause(signal: AbortSignal, delayMs: number): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -4,20 +4,20 @@ import type { FaultState } from './faults.ts';
 import type { Camera } from './screen/camera.ts';
 import type { Instrumentation } from './ui-server/instrumentation.ts';
 
-/** The inside of a simulated phone: what shell programs and the UiAutomator2 server work with. */
+/** Inside of a simulated phone, which shell programs and the UiAutomator2 server use. */
 export interface Phone {
   readonly android: Android;
   readonly faults: Readonly<FaultState>;
   readonly camera: Camera;
   readonly instrumentation: Instrumentation;
   readonly sockets: DeviceSockets;
-  /** The programs that encode video now. */
+  /** Programs that are encoding video. */
   readonly encoders: Set<object>;
-  /** How to end the resident helpers that run. */
+  /** Functions that end the running resident helpers. */
   readonly residents: Set<() => void>;
-  /** Android's services are there. */
+  /** Whether Android's services are running. */
   readonly isBooted: boolean;
   reboot(): void;
-  /** Its signal aborts when the phone goes off. */
+  /** Power of the phone; its signal aborts when the phone is switched off. */
   readonly power: { readonly signal: AbortSignal };
 }

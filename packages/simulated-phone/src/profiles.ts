@@ -1,23 +1,23 @@
 import type { Display } from './android/display/display.ts';
 
-/** How phones of one maker differ from AOSP, as far as a host meets it. */
+/** Differences of a maker's phones from AOSP that affect a host. */
 export interface MakerProfile {
   readonly brand: string;
   readonly manufacturer: string;
   readonly model: string;
   readonly device: string;
   readonly display: Display;
-  /** The shell may not grant permissions, also not while it installs, until a switch of the maker is on. */
+  /** Whether the shell may not grant permissions, even during installation, until a switch of the maker is on. */
   readonly refusesGrants: boolean;
-  /** Failure of an installation while a switch of the maker is off: code and sentence. */
+  /** Error of an installation while a switch of the maker is off: code and message. */
   readonly installRefusal: readonly [code: string, sentence: string];
-  /** Reply to a shell command that clears an app's data, until that switch is on. */
+  /** Reply to a shell command that clears an app's data until that switch is on. */
   readonly clearRefusal: string | undefined;
-  /** A serial number that all phones of the model share. */
+  /** Serial number that all phones of the model share. */
   readonly sharedSerial: string | undefined;
-  /** Some apps have several launcher activities, and `resolve-activity` then names Android's chooser. */
+  /** Whether some apps have several launcher activities, for which `resolve-activity` returns Android's chooser. */
   readonly answersWithResolver: boolean;
-  /** The phone goes by this rule, or this is where it was seen. */
+  /** Source of the behavior: its rule, or where it was observed. */
   readonly source: string;
 }
 
@@ -110,14 +110,14 @@ export const makerProfiles = {
 
 export type MakerName = keyof typeof makerProfiles;
 
-/** How releases of Android differ, as far as a host meets it. */
+/** Differences between Android releases that affect a host. */
 export interface AndroidRelease {
   readonly sdkVersion: number;
-  /** The key of the activity in front in `dumpsys activity activities`. */
+  /** Key of the front activity in `dumpsys activity activities`. */
   readonly resumedKey: 'mResumedActivity' | 'topResumedActivity';
-  /** `am instrument --no-hidden-api-checks`, from the release that hides them. */
+  /** Whether the release hides APIs, so that `am instrument` accepts `--no-hidden-api-checks`. */
   readonly hidesApis: boolean;
-  /** Shows the clipboard to apps that are not in front. */
+  /** Whether apps in the background can read the clipboard. */
   readonly showsClipboard: boolean;
   readonly source: string;
 }
@@ -155,7 +155,7 @@ export const androidReleases = {
 
 export type AndroidVersion = keyof typeof androidReleases;
 
-/** The phone of the demo: AOSP's ways under our own name. */
+/** Profile of the demo's phones: AOSP's behavior under our own name. */
 export const ownProfile: MakerProfile = {
   ...plain,
   brand: 'Phalanx',

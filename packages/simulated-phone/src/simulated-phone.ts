@@ -31,20 +31,20 @@ export interface SimulatedPhone {
   readonly serial: string;
   readonly host: '127.0.0.1';
   readonly port: number;
-  /** The modelled Android: what is on the screen, what was tapped and typed, what is installed. */
+  /** Model of Android: the screen, the inputs, the installed apps. */
   readonly android: Android;
   readonly faults: Faults;
-  /** The computers that may debug the phone. */
+  /** Computers that may debug the phone. */
   readonly authorization: Authorization;
-  /** Whether the process of the UiAutomator2 server lives, with or without its UiAutomation. */
+  /** Whether the process of the UiAutomator2 server is alive, with or without its UiAutomation. */
   readonly isUiServerRunning: boolean;
-  /** How many programs encode video of the screen. */
+  /** Number of programs that are encoding video of the screen. */
   readonly encoderCount: number;
-  /** How many ADB connections are open. */
+  /** Number of open ADB connections. */
   readonly connectionCount: number;
-  /** Finds a service of adbd, by ADB's name for it, such as `shell,v2,raw:id` or `tcp:6790`. */
+  /** Finds a service of adbd by its ADB name, such as `shell,v2,raw:id` or `tcp:6790`. */
   findService: AdbDevice['findService'];
-  /** A picture of the screen, as `screencap` takes it. `raw` is RGBA. */
+  /** Takes a picture of the screen like `screencap`. `raw` is RGBA. */
   screenshot(format: PictureFormat): Promise<Buffer>;
   /** Closes the port, all connections and all timers. */
   stop(): Promise<void>;
@@ -79,10 +79,10 @@ function identityOf(options: SimulatedPhoneOptions): Identity {
   };
 }
 
-/** A phone that is started again is the same one. */
+/** Derives the Android ID, so that a phone keeps it across starts. */
 const androidIdOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Banner that `adb devices -l` shows. Only features that this device really serves are named. */
+/** Banner that `adb devices -l` shows. Names only features that this device really serves. */
 function bannerOf({ model, device }: Identity): string {
   const features = 'shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir';
   return `device::ro.product.name=${device};ro.product.model=${model};ro.product.device=${device};features=${features}`;
@@ -99,7 +99,7 @@ async function listen(server: Server, port: number): Promise<number> {
 
 type FaultActions = Pick<Faults, 'drop' | 'killUiServer' | 'killUiAutomation' | 'reboot'>;
 
-/** The faults of a phone: plain fields, and what acts at once. */
+/** Creates the faults of a phone: plain fields, and actions with an immediate effect. */
 function createFaults(android: Android, actions: FaultActions): Faults {
   const faults: Faults = {
     ...noFaults(),
@@ -136,7 +136,7 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
   return android;
 }
 
-/** The phone behind its USB port: everything but the ADB connections. */
+/** Creates the phone behind its USB port: everything except the ADB connections. */
 function createPhone(
   options: SimulatedPhoneOptions,
   { drop, reboot, power }: Pick<Faults, 'drop' | 'reboot'> & { power: PowerSwitch },
@@ -182,7 +182,7 @@ function createPhone(
   return phone;
 }
 
-/** The device that adbd offers for a phone. */
+/** Creates the device that adbd offers for a phone. */
 function createDevice(
   phone: Phone,
   { authorization, programs }: { authorization: Authorization; programs: ReadonlyMap<string, Program> },
@@ -206,7 +206,7 @@ function createDevice(
   };
 }
 
-/** Starts a phone on 127.0.0.1. Rejects when the port is taken. A phone alone keeps the process alive. */
+/** Starts a phone on 127.0.0.1. Rejects if the port is in use. A running phone keeps the process alive. */
 export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promise<SimulatedPhone> {
   const connections = new Map<Socket, AdbConnection>();
   const drop = () => {
@@ -235,7 +235,7 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
   });
   server.maxConnections = maxConnections;
   const port = await listen(server, options.port ?? 0);
-  // After this, only a lack of file descriptors can make the server fail; it then takes no new connection.
+  // From here on, only a lack of file descriptors can make the server fail; it then accepts no new connection.
   server.on('error', () => {});
 
   return {
@@ -268,10 +268,10 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
   };
 }
 
-/** Share of a restart after which adbd answers and Android's services are still on their way. */
+/** Fraction of a restart after which adbd replies while Android's services are still starting. */
 const adbdShare = 0.4;
 
-/** The electric power of a phone: what runs on it ends when it is cut. */
+/** Electric power of a phone; cutting it ends everything that runs. */
 class PowerSwitch {
   #cut = new AbortController();
   #timers: NodeJS.Timeout[] = [];
@@ -285,7 +285,7 @@ class PowerSwitch {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Lets the phases of a start pass. */
+  /** Advances through the phases of a start. */
   start(boot: Boot, durationMs: number): void {
     this.#cut = new AbortController();
     this.#timers = [
@@ -297,50 +297,56 @@ class PowerSwitch {
 }
 
 export interface SimulatedPhoneOptions {
-  /** `ro.serialno`, by which a host tells phones apart, empty for none; a profile with a shared serial number overrides it. */
+  /**
+   * `ro.serialno`, by which a host identifies phones; empty for none. A profile with a shared serial number overrides
+   * it.
+   */
   readonly serial: string;
-  /** The `android_id` of its settings, as copies of one data partition share it. Default: made from serial number, brand and model. */
+  /**
+   * `android_id` of its settings, shared by copies of one data partition. Default: derived from serial number, brand
+   * and model.
+   */
   readonly androidId?: string;
-  /** The `boot_id` of the kernel, as containers on one kernel share it. Default: a new one at each restart. */
+  /** `boot_id` of the kernel, shared by containers on one kernel. Default: a new one at each restart. */
   readonly bootId?: string;
-  /** Whose phone it is: its name, its display and its ways. Default: our own, with AOSP's ways. */
+  /** Maker of the phone, which sets its name, its display and its behavior. Default: our own, with AOSP's behavior. */
   readonly profile?: MakerName;
-  /** Whether the maker's switch is on that lets the shell grant permissions and clear data. Default: false. */
+  /** Whether the maker's switch that lets the shell grant permissions and clear data is on. Default: false. */
   readonly allowsGrants?: boolean;
-  /** Release of Android. Default: 15. */
+  /** Android release. Default: 15. */
   readonly android?: AndroidVersion;
-  /** The phone asks for it on the lock screen, and until then its apps can't be started after a restart. Default: none. */
+  /** PIN of the lock screen; after a restart, most apps can't be started before it is entered. Default: none. */
   readonly pin?: string;
-  /** How long Android takes to start after a restart, in milliseconds. Default: 300. */
+  /** Start time of Android after a restart, in ms. Default: 300. */
   readonly bootMs?: number;
-  /** TCP port on 127.0.0.1. Default: 0, any free one. adb's own scan takes the odd ones of 5555 to 5585. */
+  /** TCP port on 127.0.0.1. Default: 0, any free port. adb itself scans the odd ports from 5555 to 5585. */
   readonly port?: number;
-  /** Default: the profile's. */
+  /** Brand. Default: the profile's. */
   readonly brand?: string;
-  /** Default: the profile's. */
+  /** Model. Default: the profile's. */
   readonly model?: string;
-  /** Pixels and dots per inch. Default: the profile's. */
+  /** Display size in pixels and dots per inch. Default: the profile's. */
   readonly display?: Display;
-  /** Lets in only computers whose key was allowed. Default: false. */
+  /** Whether only computers with an accepted key are let in. Default: false. */
   readonly requireAuthorization?: boolean;
   /** Whether the UiAutomator2 server can run on this phone once it is installed. Default: true. */
   readonly uiAutomator2?: boolean;
-  /** Packages that are installed besides the sample apps, such as the UiAutomator2 server's. Default: none. */
+  /** Packages installed in addition to the sample apps, such as the UiAutomator2 server's. Default: none. */
   readonly installedPackages?: readonly {
     readonly name: string;
     readonly versionCode: number;
     readonly versionName: string;
   }[];
-  /** Names of packages that are installed for a work profile, which is user 10. Default: no work profile. */
+  /** Names of packages installed for a work profile, which is user 10. Default: no work profile. */
   readonly workProfilePackages?: readonly string[];
-  /** Apps of the phone, one of them a home screen. Default: the sample apps. */
+  /** Apps of the phone, one of which is a home screen. Default: the sample apps. */
   readonly apps?: readonly App[];
-  /** Packages of apps that hide the bars of the system, as players and games do. Default: none. */
+  /** Packages of apps that hide the system bars, like players and games. Default: none. */
   readonly fullScreenApps?: readonly string[];
-  /** HH:MM of the status bar, which stays, as pictures of one screen have to be equal. Default: that of the computer. */
+  /** Fixed time (HH:MM) in the status bar, for pictures that must be identical. Default: the computer's time. */
   readonly timeOfDay?: string;
-  /** Programs of the shell by their names, in place of the phone's own. Default: none. */
+  /** Programs of the shell by name, which replace the phone's own. Default: none. */
   readonly programs?: ReadonlyMap<string, Program>;
-  /** Room for files, which are kept in memory. Default: 84 GB. */
+  /** Capacity in bytes for files, which are held in memory. Default: 84 GB. */
   readonly storageBytes?: number;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { adbCommand } from './adb-message.ts';
 import { createAdbStream } from './adb-connection.ts';
 
-/** A stream whose peer has said nothing yet, and the payloads that it was sent. */
+/** Stream whose peer is still silent, and the payloads sent to the peer. */
 function openStream(maxPayloadBytes: number) {
   const sent: string[] = [];
   const stream = createAdbStream({

@@ -91,7 +91,7 @@ test('only one WRTE is sent until the peer says OKAY', async () => {
   const deviceId = await client.open('exec:cat /sdcard/big');
   let received = (await client.next()).payload.length;
   expect(received).toBe(1024);
-  // Another service is answered in between, and no second piece came.
+  // Another service replies in between, and no second chunk has arrived.
   await client.open('exec:true', 2).then(() => client.next());
   expect(client.waitingCount).toBe(0);
   while (received < 5000) {
@@ -113,7 +113,7 @@ test.each(['exec:sleep 60', 'sync:', 'shell,v2,raw:sleep 60'])(
     const deviceId = await client.open(service, 7);
     client.send(adbCommand.clse, 7, deviceId);
     expect(await client.next()).toMatchObject({ command: adbCommand.clse, arg0: deviceId, arg1: 7 });
-    // The stream is gone then, on this side too.
+    // The stream is then closed on this side too.
     client.send(adbCommand.clse, 7, deviceId);
     await client.open('sync:', 8);
     expect(client.waitingCount).toBe(0);
@@ -140,7 +140,7 @@ function androidKey() {
   return { privateKey, text: `${bytes.toString('base64')} tester@desk\0` };
 }
 
-/** Signs the token as adb does: as if it were a SHA-1 digest. */
+/** Signs the token like adb does: as if it were a SHA-1 digest. */
 function signToken(privateKey: KeyObject, token: Buffer): Buffer {
   const digestInfo = Buffer.concat([Buffer.from('3021300906052b0e03021a05000414', 'hex'), token]);
   return privateEncrypt({ key: privateKey, padding: constants.RSA_PKCS1_PADDING }, digestInfo);
@@ -197,7 +197,8 @@ test('the offline fault never answers the handshake', async () => {
   const online = new RawClient(phone.port);
   await online.connect();
   phone.faults.offline = true;
-  // The connection that is open goes on, and orders the check: its answer comes after the ignored CNXN was read.
+  // The open connection stays alive and makes the check deterministic: its reply arrives after the ignored CNXN was
+  // read.
   online.send(adbCommand.cnxn, 0x01000001, 4096, Buffer.from('host::'));
   expect(await online.open('exec:true')).toBeGreaterThan(0);
   expect((await online.next()).command).toBe(adbCommand.clse);

@@ -19,10 +19,10 @@ const maxStreams = 128;
 const authType = { token: 1, signature: 2, publicKey: 3 } as const;
 const noPayload = Buffer.alloc(0);
 
-/** The program behind a service, which works on its stream. It ends or destroys the stream itself. */
+/** Program behind a service, which reads and writes its stream. It ends or destroys the stream itself. */
 export type ServiceProgram = (stream: Duplex) => void | Promise<void>;
 
-/** The parts of the phone that a connection uses. */
+/** Parts of the phone that a connection uses. */
 export interface AdbDevice {
   readonly authorization: Authorization;
   readonly faults: {
@@ -32,7 +32,7 @@ export interface AdbDevice {
     readonly dropAfterBytes: number | undefined;
   };
   banner(): string;
-  /** Undefined when this device does not know the service; the stream is then refused. */
+  /** Returns the program of a service; undefined if this device does not know it, so that the stream is refused. */
   findService(name: string): Promise<ServiceProgram | undefined>;
 }
 
@@ -62,7 +62,7 @@ export class AdbConnection {
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
   }
 
-  /** Cuts the connection as an unplugged cable does. */
+  /** Drops the connection like an unplugged cable. */
   drop(): void {
     this.#socket.destroy();
   }
@@ -154,7 +154,7 @@ export class AdbConnection {
     try {
       await program(stream.duplex);
     } catch {
-      // The program's peer went away, or a fault of the simulation itself: either ends this stream only.
+      // The program's peer disconnected, or the simulation itself failed: either ends only this stream.
       stream.duplex.destroy();
     }
   }
@@ -181,7 +181,7 @@ export class AdbConnection {
   }
 }
 
-/** More unread bytes than this mean that the peer does not wait for OKAY. */
+/** Maximum number of unread bytes; more mean that the peer does not wait for OKAY. */
 const maxUnreadBytes = 1024 * 1024 + 64 * 1024;
 
 interface AdbStreamLink {
@@ -192,11 +192,11 @@ interface AdbStreamLink {
   onClosed(): void;
 }
 
-/** One ADB stream: the device's program sees a Duplex, the connection feeds it with messages. */
+/** ADB stream: the device's program sees a Duplex, which the connection feeds with messages. */
 interface AdbStream {
   readonly duplex: Duplex;
   handleOkay(): void;
-  /** False when the peer ignores flow control. */
+  /** Handles a payload. Returns false if the peer ignores flow control. */
   handleData(payload: Buffer): boolean;
   handleClose(): void;
 }
@@ -204,8 +204,8 @@ interface AdbStream {
 type WriteDone = (error?: Error | null) => void;
 
 /**
- * At most one WRTE is on its way in each direction: the next one is sent after the peer's OKAY, and our
- * OKAY goes out only when the program has room, so a slow reader slows its peer and memory stays bounded.
+ * Creates a stream with at most one WRTE in flight in each direction: the next one is sent after the peer's OKAY, and
+ * our OKAY is sent only when the program has capacity. A slow reader thus slows its peer, and memory stays bounded.
  */
 export function createAdbStream(link: AdbStreamLink): AdbStream {
   let unsent: Buffer = Buffer.alloc(0);
@@ -250,11 +250,12 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
     write(chunk: Buffer, _encoding, done) {
       startWrite(chunk, done);
     },
-    // One WRTE for a burst: adb hands each to its client alone, and Nagle's algorithm then holds the second back.
+    // Sends one WRTE for a burst: adb forwards each WRTE separately, and Nagle's algorithm then delays the second
+    // one.
     writev(chunks: readonly { readonly chunk: Buffer }[], done) {
       startWrite(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
     },
-    // ADB knows no half close: the end of our output ends the stream.
+    // ADB has no half-close: the end of our output ends the stream.
     final(done) {
       close(true);
       done();
@@ -265,7 +266,7 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
       done(error);
     },
   });
-  // A stream that breaks has no one else to tell; its program learns it from 'close'.
+  // An error of a stream concerns only its program, which learns of it from 'close'.
   duplex.on('error', () => {});
 
   return {
@@ -282,7 +283,7 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
       return true;
     },
     handleClose() {
-      // adbd answers each CLSE by one, and its peer keeps the stream until then.
+      // adbd replies to each CLSE with a CLSE, and its peer keeps the stream until then.
       close(true);
       duplex.push(null);
       if (duplex.readableLength === 0) duplex.destroy();

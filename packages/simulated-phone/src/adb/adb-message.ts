@@ -10,13 +10,13 @@ export const adbCommand = {
 
 const headerBytes = 24;
 
-/** The largest payload that this device takes and offers, as Android 9 and later do. */
+/** Maximum payload that this device accepts and offers, as on Android 9 and later. */
 export const maxPayloadBytes = 1024 * 1024;
 
-/** Before the handshake is done nothing legitimate is larger than this. */
+/** Maximum size of a message before the end of the handshake; no legitimate message is larger. */
 export const maxHandshakeBytes = 4096;
 
-/** From this protocol version on, checksums are neither sent nor looked at. */
+/** Protocol version from which checksums are neither sent nor verified. */
 export const versionWithoutChecksum = 0x01000001;
 export const oldestVersion = 0x01000000;
 
@@ -44,13 +44,13 @@ export function encodeHeader(message: AdbMessage, withChecksum: boolean): Buffer
   return header;
 }
 
-/** Thrown when a peer's bytes are not the ADB protocol. The connection must be closed. */
+/** Thrown when a peer's bytes violate the ADB protocol. The connection must be closed. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 interface ReaderLimits {
-  /** Asked for each message, because the limit grows when the handshake is done. */
+  /** Returns the limit; queried for each message, because the limit grows after the handshake. */
   maxPayloadBytes(): number;
   checksumRequired(): boolean;
 }
@@ -81,7 +81,7 @@ function parseHeader(bytes: Buffer, maxPayload: number): Header {
   };
 }
 
-/** Cuts a byte stream into ADB messages. Keeps at most one message's bytes. */
+/** Splits a byte stream into ADB messages. Buffers at most one message. */
 export class MessageReader {
   readonly #limits: ReaderLimits;
   #chunks: Buffer[] = [];
@@ -92,7 +92,7 @@ export class MessageReader {
     this.#limits = limits;
   }
 
-  /** Yields every message that is complete with this chunk; throws ProtocolError on a malformed one. */
+  /** Yields each message that the chunk completes; throws ProtocolError on a malformed one. */
   *push(chunk: Buffer): Generator<AdbMessage> {
     this.#chunks.push(chunk);
     this.#bufferedBytes += chunk.length;

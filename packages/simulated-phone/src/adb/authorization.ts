@@ -3,10 +3,10 @@ import { type KeyObject, createPublicKey, publicDecrypt, constants } from 'node:
 const modulusBytes = 256;
 const keyBytes = 4 + 4 + modulusBytes + modulusBytes + 4;
 
-/** DER of "a SHA-1 digest follows"; the 20-byte token stands in the digest's place. */
+/** DER prefix of a SHA-1 digest; the 20-byte token takes the place of the digest. */
 const sha1Prefix = Buffer.from('3021300906052b0e03021a05000414', 'hex');
 
-/** A computer that waits for the user to tap "Allow". */
+/** Computer that waits for the user to tap "Allow". */
 interface Request {
   readonly key: KeyObject;
   readonly admit: () => void;
@@ -14,9 +14,9 @@ interface Request {
 
 const maxRequests = 16;
 
-/** The computers that may debug this phone, as "USB debugging" keeps them. */
+/** Computers that may debug this phone, as stored by "USB debugging". */
 export class Authorization {
-  /** Whether a computer needs an accepted key; without, every computer is let in. */
+  /** Whether a computer needs an accepted key; otherwise every computer is let in. */
   required: boolean;
   readonly #keys: KeyObject[] = [];
   #requests: Request[] = [];
@@ -26,7 +26,7 @@ export class Authorization {
     this.required = required;
   }
 
-  /** How many computers wait for "Allow". */
+  /** Number of computers that wait for "Allow". */
   get requestCount(): number {
     return this.#requests.length;
   }
@@ -35,7 +35,7 @@ export class Authorization {
     return this.#keys.some((key) => isTokenSigned(key, token, signature));
   }
 
-  /** Shows the request to the user. Returns false for something that is no key. */
+  /** Shows the request to the user. Returns false for an invalid key. */
   ask(publicKey: string, admit: () => void): boolean {
     const key = findAndroidPublicKey(publicKey);
     if (!key) return false;
@@ -44,13 +44,13 @@ export class Authorization {
     return true;
   }
 
-  /** Resolves when a computer asks, at once when one already does. */
+  /** Resolves when a computer sends a request, or at once if one is pending. */
   waitForRequest(): Promise<void> {
     if (this.#requests.length > 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** The user taps "Always allow" for every computer that asks. */
+  /** Taps "Always allow" for all pending requests. */
   allow(): void {
     for (const request of this.#requests.splice(0)) {
       this.#keys.push(request.key);
@@ -58,12 +58,12 @@ export class Authorization {
     }
   }
 
-  /** The user taps "Cancel". */
+  /** Taps "Cancel" for all pending requests. */
   refuse(): void {
     this.#requests = [];
   }
 
-  /** Trusts a key beforehand. Throws when it is not in Android's format. */
+  /** Trusts a key in advance. Throws if it is not in Android's format. */
   trust(publicKey: string): void {
     const key = findAndroidPublicKey(publicKey);
     if (!key) throw new Error('This is not an ADB public key: expected the content of an adbkey.pub file.');
@@ -72,8 +72,8 @@ export class Authorization {
 }
 
 /**
- * Reads a key in Android's own format (`adbkey.pub`): base64 of word count, n0inv, modulus, R² and
- * exponent, little-endian, then a space and a name. Returns undefined when it is none.
+ * Parses a key in Android's own format (`adbkey.pub`): base64 of word count, n0inv, modulus, R² and exponent,
+ * little-endian, then a space and a name. Returns undefined for any other text.
  */
 function findAndroidPublicKey(text: string): KeyObject | undefined {
   const base64 = text.replace(/\0+$/, '').trim().split(/\s+/, 1)[0] ?? '';
@@ -90,7 +90,7 @@ function findAndroidPublicKey(text: string): KeyObject | undefined {
   }
 }
 
-/** True when the signature was made over the token with the private half of the key. */
+/** Whether the token was signed with the private half of the key. */
 function isTokenSigned(key: KeyObject, token: Buffer, signature: Buffer): boolean {
   try {
     const decrypted = publicDecrypt({ key, padding: constants.RSA_PKCS1_PADDING }, signature);

@@ -40,7 +40,7 @@ describe.skipIf(!isAdbThere)('the real adb', () => {
 
   const adb = (...args: string[]): Promise<Finished> =>
     new Promise((resolve) => {
-      // A home of its own: adb keeps its key there, and another server of this machine stays untouched.
+      // Uses a separate home: adb stores its key there, and another server on this machine stays untouched.
       const env = { ...process.env, HOME: folder, ANDROID_USER_HOME: folder, ADB_MDNS_AUTO_CONNECT: '0' };
       const options = { encoding: 'buffer', maxBuffer: 64 * 1024 * 1024, timeout: 30_000, env } as const;
       execFile('adb', ['-P', String(serverPort), ...args], options, (error, stdout, stderr) =>
@@ -123,7 +123,7 @@ describe.skipIf(!isAdbThere)('the real adb', () => {
     phone.authorization.allow();
     await connecting;
     await expect.poll(async () => (await adb('devices')).stdout.toString()).toContain(`${address}\tdevice`);
-    // The same key is known now: adb signs, and nobody is asked.
+    // The key is known now: adb signs, and no user is asked.
     phone.faults.drop();
     await adb('disconnect', address);
     expect((await adb('connect', address)).stdout.toString()).toContain('connected to');

@@ -160,7 +160,7 @@ test.each([
   client.socket.destroy();
   if (outlives) await expect.poll(() => phone.connectionCount).toBe(1);
   await expect.poll(isTaken).toBe(outlives);
-  // The server's process outlives both.
+  // The server's process survives in both cases.
   await adb.createSocket('tcp:6790');
 });
 

@@ -13,7 +13,7 @@ interface Services {
   readonly run: RunCommandLine;
   readonly files: SyncFiles;
   readonly sockets: DeviceSockets;
-  /** Aborted when the phone goes off: nothing outlives that. */
+  /** Returns the signal that aborts when the phone is switched off, which ends everything. */
   readonly power: () => AbortSignal;
   /** Called for `reboot:`; the phone then drops its connections. */
   reboot(): void;
@@ -36,7 +36,7 @@ const say =
     stream.end(text);
   };
 
-/** `reverse:` answers like the adb server does: a status word, then a message with its length in hex. */
+/** Replies to `reverse:` like the adb server: a status word, then a message with its length in hex. */
 function reverseAnswer(command: string): string {
   const framed = (text: string) => text.length.toString(16).padStart(4, '0') + text;
   if (command === 'list-forward') return `OKAY${framed('')}`;
@@ -44,7 +44,7 @@ function reverseAnswer(command: string): string {
   return `FAIL${framed('reverse forwarding is not supported on this device')}`;
 }
 
-/** The services of a production build's adbd. Undefined for one that it refuses or does not know. */
+/** Finds the service of a production build's adbd; undefined for one that it refuses or does not know. */
 export function findService(services: Services, name: string): ServiceProgram | undefined {
   const shell = shellService(services, name);
   if (shell) return shell;
@@ -64,7 +64,7 @@ export function findService(services: Services, name: string): ServiceProgram | 
   return services.sockets.find(name);
 }
 
-/** A request, or one answer, of the sync protocol: four letters and a number. */
+/** Encodes a request or a reply of the sync protocol: four letters and a number. */
 function encodeSync(id: string, value: number, body: string | Buffer = ''): Buffer {
   const header = Buffer.alloc(8);
   header.write(id, 0, 'latin1');
@@ -81,7 +81,7 @@ interface Session {
 }
 
 async function receiveFile({ stream, reader, files }: Session, target: string): Promise<void> {
-  // "path,mode" in decimal; the mode is missing with very old clients.
+  // Format "path,mode" with a decimal mode, which very old clients omit.
   const comma = target.lastIndexOf(',');
   const path = comma < 0 ? target : target.slice(0, comma);
   const mode = comma < 0 ? 0o644 : Number.parseInt(target.slice(comma + 1), 10) || 0o644;
@@ -118,14 +118,17 @@ function statAnswer(files: SyncFiles, id: string, path: string): Buffer {
 function listAnswers(files: SyncFiles, id: string, path: string): Buffer {
   const entryId = id === 'LIST' ? 'DENT' : 'DNT2';
   const entries: { name: string; stat: FileStat | undefined }[] = listReadable(files, path);
-  // adbd hands on whatever readdir gives.
+  // adbd passes on all entries of readdir, including `.` and `..`.
   if (files.isReadable(path))
     entries.unshift(...['.', '..'].map((name) => ({ name, stat: files.findStat(path) })));
   const encoded = entries.map((entry) => encodeDirectoryEntry(entryId, entry.name, entry.stat));
   return Buffer.concat([...encoded, encodeDirectoryEntry('DONE', '', undefined, entryId === 'DNT2')]);
 }
 
-/** A folder that can't be opened is an empty list for adbd, which tells that it has ended (AOSP, packages/modules/adb/daemon/file_sync_service.cpp, do_list). */
+/**
+ * Lists a folder. For a folder that can't be opened, adbd sends an empty list and its end (AOSP,
+ * packages/modules/adb/daemon/file_sync_service.cpp, do_list).
+ */
 const listReadable = (files: SyncFiles, path: string): ReturnType<SyncFiles['listDirectory']> =>
   files.isReadable(path) ? files.listDirectory(path) : [];
 
@@ -160,7 +163,7 @@ function syncService(files: SyncFiles): ServiceProgram {
   };
 }
 
-/** STAT (version 1): mode, size, time; all zero means that there is no such file. */
+/** Encodes STAT (version 1): mode, size, time; all zero if the file does not exist. */
 function encodeStat(id: string, stat: FileStat | undefined): Buffer {
   const { mode, sizeBytes, modifiedSeconds } = stat ?? noFile;
   const bytes = Buffer.alloc(16);
@@ -171,7 +174,7 @@ function encodeStat(id: string, stat: FileStat | undefined): Buffer {
   return bytes;
 }
 
-/** LST2, STA2 and the head of DNT2: error, device, inode, mode, links, owner, group, size, three times. */
+/** Encodes LST2, STA2 and the head of DNT2: error, device, inode, mode, links, owner, group, size, and three times. */
 function encodeStatV2(id: string, stat: FileStat | undefined, errno: number): Buffer {
   const { mode, sizeBytes, modifiedSeconds } = stat ?? noFile;
   const bytes = Buffer.alloc(72);
@@ -186,7 +189,7 @@ function encodeStatV2(id: string, stat: FileStat | undefined, errno: number): Bu
   return bytes;
 }
 
-/** One DENT or DNT2, or the DONE that ends a list, which has the shape of an entry. */
+/** Encodes a DENT or DNT2, or the DONE that ends a list, which has the shape of an entry. */
 function encodeDirectoryEntry(
   id: string,
   name: string,
@@ -200,11 +203,11 @@ function encodeDirectoryEntry(
   return Buffer.concat([head, nameLength, nameBytes]);
 }
 
-/** The listening sockets of the phone, by ADB's names for them, such as `tcp:6790`. */
+/** Listening sockets of the phone, by their ADB names, such as `tcp:6790`. */
 export class DeviceSockets {
   readonly #listeners = new Map<string, (stream: Duplex) => void>();
 
-  /** Starts to listen. Throws when the name is taken. Returns what stops it. */
+  /** Starts listening. Throws if the name is in use. Returns the function that stops it. */
   listen(name: string, accept: (stream: Duplex) => void): () => void {
     if (this.#listeners.has(name)) throw new Error(`${name} is already in use on this phone.`);
     this.#listeners.set(name, accept);
@@ -225,28 +228,28 @@ export interface FileStat {
   readonly modifiedSeconds: number;
 }
 
-/** A file operation failed for a reason that the peer is told, in a phone's words. */
+/** Failed file operation, with the phone's own message for the peer. */
 export class FileSystemError extends Error {
   override readonly name = 'FileSystemError';
 }
 
 export interface Upload {
   append(data: Buffer): void;
-  /** Stores the file. Returns the reason when it could not be stored. */
+  /** Stores the file. Returns the reason on failure. */
   finish(modifiedSeconds: number): string | undefined;
 }
 
-/** The operations on a phone's files that the sync service uses. Methods throw FileSystemError. */
+/** File operations that the sync service uses. Methods throw FileSystemError. */
 export interface SyncFiles {
   findStat(path: string): FileStat | undefined;
   listDirectory(path: string): { name: string; stat: FileStat }[];
-  /** Whether it is there, and adb's user may see what is in it. */
+  /** Whether the file exists and adb's user may read it. */
   isReadable(path: string): boolean;
   readFile(path: string): Buffer;
   startUpload(path: string, mode: number): Upload;
 }
 
-/** Reads exact numbers of bytes from a stream. Rejects when the stream ends before. */
+/** Reads exact numbers of bytes from a stream. Rejects if the stream ends early. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

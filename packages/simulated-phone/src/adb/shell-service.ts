@@ -7,16 +7,19 @@ export interface ShellOutput {
   write(data: string | Uint8Array): Promise<void>;
 }
 
-/** Streams and signal of a command line, and the service's only view of the shell. */
+/** Streams and signal of a command line; the service has no other access to the shell. */
 export interface ShellIo {
   readonly stdin: Readable;
   readonly stdout: ShellOutput;
   readonly stderr: ShellOutput;
-  /** Aborted when the program is killed: with its terminal or its shell protocol, else with the phone. */
+  /**
+   * Aborts when the program is killed: together with its terminal or its shell protocol, otherwise together with the
+   * phone.
+   */
   readonly signal: AbortSignal;
 }
 
-/** Runs a command line, an interactive shell for an empty one. Resolves to the exit code. */
+/** Runs a command line, or an interactive shell if it is empty. Resolves with the exit code. */
 export type RunCommandLine = (commandLine: string, io: ShellIo) => Promise<number>;
 
 function toBytes(data: string | Uint8Array): Buffer {
@@ -32,8 +35,9 @@ function abortOnClose(stream: Duplex): AbortSignal {
 }
 
 /**
- * `exec:` and the old `shell:`: bytes in, bytes out, standard error mixed into the output, no exit code. The program of
- * `exec:` has neither a terminal nor a protocol that would end it: it outlives the stream, and the connection.
+ * Creates `exec:` and the old `shell:`, which transfer raw bytes, mix standard error into the output, and report no
+ * exit code. The program of `exec:` has neither a terminal nor a protocol that would end it: it outlives the stream
+ * and the connection.
  */
 export function rawShellService(
   run: RunCommandLine,
@@ -52,7 +56,7 @@ async function pumpInput(stream: Duplex, stdin: PassThrough): Promise<void> {
   try {
     for await (const packet of readShellPackets(stream.iterator({ destroyOnReturn: false }))) {
       if (packet.kind === shellPacket.closeStdin) stdin.end();
-      // A program that has ended reads no more; its input is dropped, as a closed pipe does.
+      // A program that has ended reads no more input; it is dropped, as with a closed pipe.
       if (packet.kind !== shellPacket.stdin || stdin.writableEnded || stdin.destroyed) continue;
       await writeTo(stdin, packet.data).catch(() => {});
     }
@@ -63,7 +67,7 @@ async function pumpInput(stream: Duplex, stdin: PassThrough): Promise<void> {
   }
 }
 
-/** `shell,v2:`: separate standard error, exit code and the end of input. */
+/** Creates `shell,v2:`, which has separate standard error, an exit code, and an end of input. */
 export function packetShellService(run: RunCommandLine, commandLine: string, pty: boolean): ServiceProgram {
   return async (stream) => {
     const stdin = new PassThrough();
@@ -72,7 +76,7 @@ export function packetShellService(run: RunCommandLine, commandLine: string, pty
     const pump = pumpInput(stream, stdin);
     const outputOf = (kind: number): ShellOutput => ({
       async write(data) {
-        // A terminal ends its lines with CR LF.
+        // A terminal ends lines with CR LF.
         const bytes = pty
           ? Buffer.from(toBytes(data).toString('latin1').replace(/\r?\n/g, '\r\n'), 'latin1')
           : toBytes(data);
@@ -103,7 +107,7 @@ export const shellPacket = {
 const headerBytes = 5;
 const maxPacketBytes = 1024 * 1024;
 
-/** Keeps a packet small enough for any peer's payload limit to carry it without being split often. */
+/** Maximum size of an output packet, small enough that most peers' payload limits need not split it. */
 const maxOutputBytes = 64 * 1024 - headerBytes;
 
 export function encodeShellPacket(kind: number, data: Buffer): Buffer {
@@ -113,7 +117,7 @@ export function encodeShellPacket(kind: number, data: Buffer): Buffer {
   return Buffer.concat([header, data]);
 }
 
-/** One output as packets of bounded size. */
+/** Encodes output as packets of bounded size. */
 function* encodeShellOutput(kind: number, data: Buffer): Generator<Buffer> {
   for (let start = 0; start < data.length; start += maxOutputBytes) {
     yield encodeShellPacket(kind, data.subarray(start, start + maxOutputBytes));
@@ -125,7 +129,7 @@ interface ShellPacket {
   readonly data: Buffer;
 }
 
-/** Yields the packets of a stream. Throws on one that is larger than the protocol's limit. */
+/** Yields the packets of a stream. Throws on a packet larger than the protocol's limit. */
 async function* readShellPackets(chunks: AsyncIterable<Buffer>): AsyncGenerator<ShellPacket> {
   let buffered: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {

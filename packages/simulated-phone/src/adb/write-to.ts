@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 
-/** The reader of an output went away. */
+/** Thrown when the reader of an output has closed it. */
 export class BrokenPipeError extends Error {
   override readonly name = 'BrokenPipeError';
 }
 
-/** Writes and waits for room. Rejects with BrokenPipeError when the stream is, or becomes, closed. */
+/** Writes data and waits for capacity. Rejects with BrokenPipeError if the stream is closed or closes. */
 export async function writeTo(stream: Duplex, data: Buffer): Promise<void> {
   if (stream.destroyed || stream.writableEnded) throw new BrokenPipeError('Broken pipe');
   if (stream.write(data)) return;

@@ -138,7 +138,7 @@ interface FieldOptions {
   readonly multiline?: boolean | undefined;
 }
 
-/** An outlined EditText. */
+/** Builds an outlined EditText. */
 function textField(options: FieldOptions): Widget {
   return (ui, area) => {
     const field = ui.field(options.id, options);

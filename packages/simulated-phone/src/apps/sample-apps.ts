@@ -37,7 +37,7 @@ function appIcon(ui: Ui, cell: Area, app: LaunchableApp & { onTap: () => void })
   };
 }
 
-/** The home screen: a grid of the installed apps. */
+/** Home screen: a grid of the installed apps. */
 const launcherApp = defineApp({
   packageName: launcherPackage,
   label: 'Launcher',
@@ -109,7 +109,7 @@ function countTap(app: AppContext<SurpriseState>): () => void {
   };
 }
 
-/** Interrupts its user: with a dialog at every third tap, and a while after being asked to. */
+/** Interrupts its user with dialogs: at every third tap, and a while after a button was tapped. */
 const surpriseApp = defineApp<SurpriseState>({
   packageName: 'dev.phalanx.sample.surprise',
   label: 'Surprise',
@@ -150,7 +150,7 @@ const surpriseApp = defineApp<SurpriseState>({
 
 const crashDelayMs = 1500;
 
-/** Dies when told to. */
+/** Crashes on request. */
 const crashApp = defineApp({
   packageName: 'dev.phalanx.sample.crash',
   label: 'Crash',
@@ -175,5 +175,5 @@ const crashApp = defineApp({
   },
 });
 
-/** The apps of a new simulated phone, in the order of its home screen. */
+/** Apps of a new simulated phone, in the order of its home screen. */
 export const sampleApps: readonly App[] = [launcherApp, settingsApp, formApp, surpriseApp, crashApp];

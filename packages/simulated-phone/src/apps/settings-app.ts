@@ -123,7 +123,7 @@ function aboutPage(app: AppContext<SettingsState>): Widget {
   ]);
 }
 
-/** Many rows, so that finding the last one takes scrolling. */
+/** Many rows, so that reaching the last one requires scrolling. */
 const languages = (
   'Afrikaans,Bahasa Indonesia,Català,Čeština,Dansk,Deutsch,Eesti,English,Español,Euskara,Français,Galego,Hrvatski,' +
   'Íslenska,Italiano,Kiswahili,Latviešu,Lietuvių,Magyar,Nederlands,Norsk,Polski,Português,Română,Shqip,Slovenčina,' +

@@ -25,15 +25,15 @@ const request = {
 } as const;
 const answer = { ok: 64, same: 65, tree: 66, changed: 68 } as const;
 
-/** Types of AccessibilityWindowInfo; the host asks for the keyboard alone. */
+/** Types of AccessibilityWindowInfo; the host only needs to recognize the keyboard. */
 const windowType = { other: 1, inputMethod: 2 } as const;
 
-/** The helper gives UiAutomation back when it was not asked for so long. */
+/** Idle time in ms after which the helper releases UiAutomation. */
 const holdMs = 10_000;
-/** Its own looks, while the host has it look. */
+/** Interval in ms of the helper's own readings while the host requests them. */
 const lookMs = 900;
 const watchAndLook = 2;
-/** How long it waits for a UiAutomation that another program has, and for a root. */
+/** Maximum time in ms to wait for a UiAutomation held by another program, and for a root. */
 const busyMs = 5000;
 const rootMs = 400;
 const retryMs = 25;
@@ -44,27 +44,27 @@ export interface HelperAnswer {
   readonly payload: Buffer;
 }
 
-/** The word in front is the host's. */
+/** Error of the helper. The message begins with a word that the host parses. */
 export class HelperRefusal extends Error {}
 
 const ok = (text = ''): HelperAnswer => ({ kind: answer.ok, payload: Buffer.from(text) });
 
-/** The resident helper of this phone. */
+/** Resident helper of this phone. */
 export class ResidentHelper {
   readonly #phone: Phone;
   readonly #build: string;
-  /** Aborted when the helper ends: no finger comes down after that. */
+  /** Aborts when the helper ends: no finger touches the screen afterwards. */
   readonly #signal: AbortSignal;
   readonly #nodes = new NodeCache();
   readonly #changes: ChangeNotifier;
   #lastDigest = '';
   #isConnected = false;
   #letGo: NodeJS.Timeout | undefined;
-  /** Digest of the active window as the host knows it. */
+  /** Digest of the active window that the host knows. */
   #lastActive = '';
   #looks: NodeJS.Timeout | undefined;
 
-  /** `send` sends an answer that nobody has requested. */
+  /** Creates a helper. `send` sends an unrequested message. */
   constructor(
     phone: Phone,
     { build, signal, send }: { build: string; signal: AbortSignal; send: (answer: HelperAnswer) => void },
@@ -75,7 +75,7 @@ export class ResidentHelper {
     this.#changes = new ChangeNotifier(
       phone.android,
       () => phone.faults.eventIntervalMs,
-      // Without UiAutomation it hears of nothing.
+      // Without UiAutomation the helper receives no events.
       () => this.#isConnected && send({ kind: answer.changed, payload: Buffer.alloc(4) }),
     );
   }
@@ -154,7 +154,10 @@ export class ResidentHelper {
     if (kind === watchAndLook) this.#looks = setInterval(() => void this.#look(), lookMs).unref();
   }
 
-  /** Reports a failed reading as a change: the host then reads by itself, and gets the reason. */
+  /**
+   * Reads the screen and reports changes. A failed reading counts as a change: the host then reads by itself and gets
+   * the error.
+   */
   async #look(): Promise<void> {
     const written = this.#connect().then(() => this.#write(false));
     const digest = await written.then(
@@ -255,10 +258,10 @@ export class ResidentHelper {
   }
 }
 
-/** The real helper gathers changes for so long before it tells of them. */
+/** Time in ms for which the real helper collects changes before it reports them. */
 const gatherMs = 30;
 
-/** Tells once that the screen has changed, and no more before the next reading (Changes.java). */
+/** Reports the first change after a reading and no more until the next one (Changes.java). */
 class ChangeNotifier {
   readonly #notify: () => void;
   readonly #intervalMs: () => number;
@@ -268,7 +271,7 @@ class ChangeNotifier {
   #lastAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `intervalMs`: apps tell accessibility at most that often. */
+  /** Creates a notifier. `intervalMs` is the minimum interval between accessibility events of apps. */
   constructor(android: Android, intervalMs: () => number, notify: () => void) {
     this.#notify = notify;
     this.#intervalMs = intervalMs;
@@ -285,7 +288,7 @@ class ChangeNotifier {
     this.#isNotified = false;
   }
 
-  /** The helper's own look has found another screen: nothing that an app has to tell. */
+  /** Notes that the helper's own reading found another screen, for which no event is pending. */
   lookedAtAnother(): void {
     this.#notifyLater(0);
   }

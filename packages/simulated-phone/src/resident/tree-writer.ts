@@ -3,7 +3,7 @@ import { accessibilityFlags } from '../screen/attributes.ts';
 import { inputTypeOf, webPage } from '../screen/source-xml.ts';
 import type { VisibleView, View } from '../view/view.ts';
 
-/** Numbers of seven bits a byte, and texts by their number in a table that both sides build as it goes. */
+/** Writes numbers with seven bits per byte, and texts as indexes of a table that both sides build incrementally. */
 export class TreeWriter {
   readonly #bytes: number[] = [];
   readonly #texts = new Map<string, number>();
@@ -24,13 +24,13 @@ export class TreeWriter {
     if (known !== undefined) return this.number(known);
     this.#texts.set(value, this.#texts.size + 1);
     this.number(this.#texts.size);
-    // Java writes `?` for half of a surrogate pair (String.getBytes).
+    // Java writes `?` for an unpaired surrogate (String.getBytes).
     const utf8 = Buffer.from(value.replaceAll(/\p{Cs}/gu, '?'));
     this.number(utf8.length);
     for (const byte of utf8) this.#bytes.push(byte);
   }
 
-  /** A node and all below it; `origin` is the corner of its parent. */
+  /** Writes a node and its descendants; `origin` is the corner of its parent. */
   node(
     { view, bounds, children }: VisibleView,
     hasWebPages: boolean,
@@ -68,7 +68,7 @@ export class TreeWriter {
   }
 }
 
-/** In the order of their bits. */
+/** Returns the flags in the order of their bits. */
 function flagsOf(view: View): number {
   const flags = accessibilityFlags(view);
   return [

@@ -1,24 +1,30 @@
-/** The Y, Cb and Cr bytes of a macroblock of 16 × 16 pixels. */
+/** Number of Y, Cb and Cr bytes of a macroblock of 16 × 16 pixels. */
 const macroblockBytes = 384;
 const side = 16;
-/** Baseline, constrained; level 5 has room for every phone's screen. */
+/** Constrained Baseline; level 5 covers every phone's screen. */
 const [profile, constraints, level] = [66, 0xc0, 50];
-/** A picture with a larger share of new macroblocks is a key frame, which costs no more. */
+/** Share of changed macroblocks above which a picture is a key frame, which then costs no more. */
 const keyShare = 0.5;
 const frameNumbers = 16;
 const nalType = { slice: 1, keySlice: 5, sequence: 7, picture: 8 } as const;
 const sliceType = { p: 5, i: 7 } as const;
-/** Types of macroblocks by the kind of their slice. I_PCM: its bytes follow. */
+/** Types of raw macroblocks (I_PCM, whose bytes follow) by kind of slice. */
 const rawMacroblock = { p: 30, i: 25 } as const;
-/** I_16x16 without coefficients: it is what its prediction says. The mode of the prediction is added. */
+/**
+ * Types of I_16x16 macroblocks without coefficients, which equal their prediction. The mode of the prediction is
+ * added.
+ */
 const predictedMacroblock = { p: 6, i: 1 } as const;
-/** First byte of each plane of a macroblock, and its width and height. */
+/** Offset of each plane in a macroblock, with its width and height. */
 const planes = [
   [0, 16],
   [256, 8],
   [320, 8],
 ] as const;
-/** Modes of luma and chroma: the last row of the macroblock above is repeated, or the last column of the one on the left. */
+/**
+ * Prediction modes of luma and chroma, which repeat the last row of the macroblock above, or the last column of the
+ * one on the left.
+ */
 const predictions = { above: [0, 2], left: [1, 1] } as const;
 
 type Prediction = keyof typeof predictions;
@@ -29,8 +35,8 @@ export interface EncodedFrame {
 }
 
 /**
- * True H.264 without loss and motion: a macroblock that has not changed is skipped, one that continues a neighbour, as empty
- * places of a screen do, is predicted, and another one is sent as it is.
+ * Lossless H.264 encoder without motion compensation: an unchanged macroblock is skipped, one that continues a
+ * neighbor, as on blank parts of a screen, is predicted, and any other is sent raw.
  */
 export class H264Encoder {
   readonly width: number;
@@ -41,7 +47,7 @@ export class H264Encoder {
   #frameNumber = 0;
   #keyNumber = 0;
 
-  /** Even numbers of pixels. */
+  /** Creates an encoder. Width and height are even numbers of pixels. */
   constructor(width: number, height: number) {
     this.width = width;
     this.height = height;
@@ -49,11 +55,11 @@ export class H264Encoder {
     this.#rows = Math.ceil(height / side);
   }
 
-  /** Parameters that a decoder needs first, in Annex B form. */
+  /** Returns the parameters that a decoder needs first, in Annex B format. */
   configuration(): Buffer {
     const sequence = new BitWriter();
     for (const byte of [profile, constraints, level]) sequence.bits(byte, 8);
-    // ID, frame numbers of four bits, output in the order of decoding, one reference frame.
+    // ID, frame numbers of four bits, output in decoding order, one reference frame.
     for (const value of [0, 0, 2, 1]) sequence.number(value);
     sequence.bits(0, 1);
     sequence.number(this.#columns - 1);
@@ -70,7 +76,7 @@ export class H264Encoder {
     for (const value of [0, 0, 0]) picture.number(value);
     picture.bits(0, 3);
     for (const value of [0, 0, 0]) picture.number(value);
-    // With a deblocking filter that slices turn off.
+    // Enables control of the deblocking filter, which the slices turn off.
     picture.bits(0b100, 3);
     return Buffer.concat([
       nalUnit(nalType.sequence, sequence.finish()),
@@ -78,7 +84,7 @@ export class H264Encoder {
     ]);
   }
 
-  /** Encodes RGB pixels. `mustBeKey`: decoders may begin here. */
+  /** Encodes RGB pixels. `mustBeKey`: decoders may start with this frame. */
   encode(rgb: Buffer, mustBeKey: boolean): EncodedFrame {
     const blocks = this.#toMacroblocks(rgb);
     const changed = this.#changedSince(this.#last, blocks);
@@ -102,7 +108,8 @@ export class H264Encoder {
       }
       const [luma, chroma] = predictions[prediction];
       for (const value of [predictedMacroblock[kind] + luma, chroma, 0]) slice.number(value);
-      // coeff_token of no coefficients, by the number of them in the neighbours: a raw macroblock has all.
+      // Code (coeff_token) for no coefficients, which depends on the neighbors' coefficients: raw macroblocks count
+      // as full.
       const hasRawNeighbour = Object.values(this.#neighboursOf(at)).some((neighbour) => raw.has(neighbour));
       slice.bits(hasRawNeighbour ? 0b000011 : 1, hasRawNeighbour ? 6 : 1);
     }
@@ -127,7 +134,7 @@ export class H264Encoder {
     head.number(isKey ? sliceType.i : sliceType.p);
     head.number(0);
     head.bits(this.#frameNumber, 4);
-    // Key frames in a row differ by this.
+    // Consecutive key frames differ in this ID.
     if (isKey) head.number((this.#keyNumber = 1 - this.#keyNumber));
     head.bits(0, isKey ? 2 : 3);
     head.number(0);
@@ -142,7 +149,7 @@ export class H264Encoder {
     };
   }
 
-  /** Undefined: no neighbour tells the whole macroblock. */
+  /** Returns a prediction that matches the whole macroblock; undefined if no neighbor predicts it. */
   #predictionOf(blocks: Buffer, at: number): Prediction | undefined {
     const { above, left } = this.#neighboursOf(at);
     if (above !== undefined && continues(blocks, at, { neighbour: above, prediction: 'above' }))
@@ -151,7 +158,7 @@ export class H264Encoder {
     return undefined;
   }
 
-  /** Y, Cb and Cr in the range of television, block by block; pixels beyond the edge are black. */
+  /** Converts pixels to Y, Cb and Cr in the limited range, block by block; pixels beyond the edge are black. */
   #toMacroblocks(rgb: Buffer): Buffer {
     const blocks = Buffer.alloc(this.#columns * this.#rows * macroblockBytes, 128);
     let from = 0;
@@ -173,7 +180,7 @@ export class H264Encoder {
   }
 }
 
-/** Whether each pixel is the one that the prediction from that neighbour tells. */
+/** Whether each pixel equals the prediction from that neighbor. */
 function continues(
   blocks: Buffer,
   at: number,
@@ -189,7 +196,7 @@ function continues(
   return true;
 }
 
-/** Bits, and numbers in the codes of Exp-Golomb. */
+/** Writes bits, and numbers in Exp-Golomb codes. */
 class BitWriter {
   readonly #parts: Buffer[] = [];
   #bytes: number[] = [];
@@ -207,14 +214,14 @@ class BitWriter {
     }
   }
 
-  /** Zero is the same with a sign and without. */
+  /** Writes a number; zero has the same code signed and unsigned. */
   number(value: number): void {
     const length = 32 - Math.clz32(value + 1);
     this.bits(0, length - 1);
     this.bits(value + 1, length);
   }
 
-  /** Begins at a whole byte. */
+  /** Writes bytes, aligned to a whole byte. */
   bytes(data: Buffer): void {
     this.#fill();
     this.#parts.push(Buffer.from(this.#bytes), data);
@@ -236,7 +243,7 @@ const startCode = Buffer.from([0, 0, 0, 1]);
 const twoZeros = Buffer.alloc(2);
 const escape = Buffer.from([3]);
 
-/** In Annex B form: no start code is within it. */
+/** Returns a unit in Annex B format, escaped so that it contains no start code. */
 function nalUnit(type: number, payload: Buffer): Buffer {
   const parts: Buffer[] = [startCode, Buffer.from([0x60 | type])];
   let from = 0;

@@ -12,14 +12,17 @@ const versionForm = /The server version \(([\w.-]+)\) does not match the client/
 const codeName = 'classes.dex';
 const codecId = 0x68_32_36_34;
 const nameBytes = 64;
-/** From scrcpy 4 on a packet without data tells the size. */
+/** Flag of the packet without data that carries the size, from scrcpy 4 on. */
 const sessionFlag = Buffer.from([0x80, 0, 0, 0]);
 const sizeStep = 8;
 const defaultFramesPerSecond = 60;
 const defaultKeySeconds = 10;
 const lookMs = 50;
 
-/** A file that a simulated phone takes for scrcpy's server: it has the sentence that tells a client of another version. */
+/**
+ * Builds a file that simulated phones accept as scrcpy's server. It contains the message for a client of another
+ * version.
+ */
 export function makeScrcpyServer(version: string): Buffer {
   const dex = `dex\n035\0The server version (${version}) does not match the client (\0`;
   return makeZip([[codeName, Buffer.from(dex)]]);
@@ -42,7 +45,7 @@ interface Started {
   readonly signal: AbortSignal;
 }
 
-/** scrcpy's server with a video socket and nothing else (`tunnel_forward=true audio=false control=false`). */
+/** Runs scrcpy's server with a video socket only (`tunnel_forward=true audio=false control=false`). */
 export async function runScrcpyServer(
   { phone, args, stdout, stderr, signal }: Started,
   path: string,
@@ -76,7 +79,7 @@ export async function runScrcpyServer(
   try {
     await sendVideo({ phone, stream, options, signal, isOld: Number.parseInt(version, 10) < 4 });
   } catch {
-    // The client has gone.
+    // The client has disconnected.
   } finally {
     phone.encoders.delete(stream);
     stream.destroy();
@@ -86,7 +89,7 @@ export async function runScrcpyServer(
 
 const splitAt = (text: string, at: number): [string, string] => [text.slice(0, at), text.slice(at + 1)];
 
-/** The first connection to the server's socket, which takes no other; undefined when the process is killed. */
+/** Accepts the first connection to the server's socket and refuses others; undefined if the process is killed. */
 async function acceptOne(
   { sockets }: Phone,
   scid: string | undefined,
@@ -115,7 +118,7 @@ interface Served {
   readonly stream: Duplex;
   readonly options: ReadonlyMap<string, string>;
   readonly signal: AbortSignal;
-  /** Older than scrcpy 4. */
+  /** Whether the version is older than scrcpy 4. */
   readonly isOld: boolean;
 }
 
@@ -123,7 +126,7 @@ async function sendVideo({ phone, stream, options, signal, isOld }: Served): Pro
   const ended = new AbortController();
   const killed = AbortSignal.any([signal, ended.signal]);
   stream.once('close', () => ended.abort()).on('error', () => ended.abort());
-  // Nobody writes to it: its end is read.
+  // The client sends nothing: the stream is read only to detect its end.
   stream.resume().once('end', () => ended.abort());
   const { android } = phone;
   const beganAt = performance.now();
@@ -159,7 +162,7 @@ async function sendVideo({ phone, stream, options, signal, isOld }: Served): Pro
   }
 }
 
-/** Looks again after some time: a window that begins to forbid pictures draws nothing. */
+/** Waits for a redraw, or for some time, because a window that starts to forbid screenshots draws nothing. */
 async function untilRedrawn({ android }: Phone, signal: AbortSignal): Promise<void> {
   const drawn = new AbortController();
   const leave = android.shown.onRedraw(() => drawn.abort());
@@ -167,7 +170,7 @@ async function untilRedrawn({ android }: Phone, signal: AbortSignal): Promise<vo
   leave();
 }
 
-/** Size of the video by scrcpy's rule: the longer side is limited, in steps of eight pixels. */
+/** Returns the size of the video by scrcpy's rule: the longer side is limited, in steps of eight pixels. */
 function sizeOf({ width, height }: Size, maxSize: number): Size {
   const share = maxSize === 0 ? 1 : Math.min(1, maxSize / Math.max(width, height));
   const round = (pixels: number): number => Math.floor((pixels * share) / sizeStep) * sizeStep;

@@ -4,7 +4,10 @@ import type { View } from '../view/view.ts';
 const notInXml = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** An attribute's value; what XML can't hold becomes `replacement`, as Android's serializers do. */
+/**
+ * Escapes an attribute's value. Characters that XML does not permit become `replacement`, as in Android's
+ * serializers.
+ */
 export function escapeAttribute(value: string, replacement: string): string {
   return value
     .replace(notInXml, replacement)
@@ -16,7 +19,7 @@ export function formatBounds({ left, top, right, bottom }: Rect): string {
   return `[${left},${top}][${right},${bottom}]`;
 }
 
-/** The flags of an AccessibilityNodeInfo, derived from what the view does. */
+/** Returns the flags of an AccessibilityNodeInfo, derived from the view's behavior. */
 export function accessibilityFlags(view: View) {
   const clickable = view.onTap !== undefined || view.onDoubleTap !== undefined;
   return {

@@ -8,22 +8,22 @@ import { type Screen, displayRect } from './screen.ts';
 import type { View } from '../view/view.ts';
 import { Canvas } from '../view/canvas.ts';
 
-/** Maximum size of the cached pictures of all phones of the process together. */
+/** Maximum size in bytes of the cached pictures of all phones in the process. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/** Encoded pictures by what they show: phones with the same screen share one. */
+/** Encoded pictures by content: phones with the same screen share one. */
 const kept = new LRUCache<string, Buffer, () => Promise<Buffer>>({
   maxSize: maxKeptBytes,
   sizeCalculation: ({ length }) => length,
   fetchMethod: (_key, _stale, { context: make }) => make(),
-  // A caller that waits for a picture gets it, also when it was evicted at once.
+  // Callers in flight get their picture even if it is evicted at once.
   ignoreFetchAbort: true,
 });
 
 const share = (key: string, make: () => Promise<Buffer>): Promise<Buffer> =>
   kept.forceFetch(key, { context: make });
 
-/** Hash of a screen's pixels. A screen never changes. */
+/** Digest of each screen's pixels; screens are immutable. */
 const contents = new WeakMap<Screen, string>();
 
 function contentOf(screen: Screen): string {
@@ -39,7 +39,7 @@ export class Camera {
   readonly #currentScreen: () => Screen;
   readonly #isSecure: () => boolean;
 
-  /** `isSecure`: the window in front forbids pictures. */
+  /** Creates a camera. `isSecure` says whether the front window forbids screenshots. */
   constructor(currentScreen: () => Screen, isSecure: () => boolean) {
     this.#currentScreen = currentScreen;
     this.#isSecure = isSecure;
@@ -49,12 +49,12 @@ export class Camera {
     return takeOf(this.#currentScreen(), format);
   }
 
-  /** The picture that Android gives to other programs: black for a window that forbids pictures. */
+  /** Takes the picture that other programs get from Android: black for a window that forbids screenshots. */
   takeForShell(format: PictureFormat): Promise<Buffer> {
     return takeOf(this.#seen(), format);
   }
 
-  /** A JPEG of so many percent of the screen's width and height. */
+  /** Takes a JPEG scaled to a percentage of the screen's width and height. */
   takeSmall(percent: number, quality: number): Promise<Buffer> {
     const screen = this.#seen();
     return share(`${contentOf(screen)} ${percent} ${quality}`, async () =>
@@ -62,12 +62,12 @@ export class Camera {
     );
   }
 
-  /** The panel of another display. */
+  /** Takes a picture of another display's panel. */
   takeOther(screen: Screen, format: PictureFormat): Promise<Buffer> {
     return takeOf(screen, format);
   }
 
-  /** RGB of that size. */
+  /** Returns RGB pixels of that size. */
   takePixels(size: Size): Promise<Buffer> {
     return renderPixels(this.#seen(), size);
   }
@@ -78,7 +78,7 @@ export class Camera {
   }
 }
 
-/** A raw picture is ten megabytes: too much to keep. */
+/** Encodes a picture, from the cache except for raw ones: ten megabytes are too large to cache. */
 function takeOf(screen: Screen, format: PictureFormat): Promise<Buffer> {
   if (format === 'raw') return renderPicture(screen, format);
   return share(`${contentOf(screen)} ${format}`, () => renderPicture(screen, format));
@@ -95,7 +95,7 @@ function paintView(canvas: Canvas, view: View, clip: Rect): void {
   if (view.clips) canvas.endClip();
 }
 
-/** The screen as one SVG document of that size. Default: the screen's own. */
+/** Paints the screen as one SVG document of that size. Default: the screen's own size. */
 function paintScreen(screen: Screen, size?: Size): string {
   const canvas = new Canvas();
   canvas.rect(displayRect(screen), '#000000');
@@ -105,7 +105,7 @@ function paintScreen(screen: Screen, size?: Size): string {
 
 export type PictureFormat = 'png' | 'jpeg' | 'raw';
 
-/** A picture of the screen; `raw` is RGBA without a header. Drawing runs outside the event loop. */
+/** Renders a picture of the screen; `raw` is RGBA without a header. Drawing runs outside of the event loop. */
 async function renderPicture(screen: Screen, format: PictureFormat): Promise<Buffer> {
   const image = sharp(Buffer.from(paintScreen(screen)), { density: 72 });
   if (format === 'jpeg') return image.jpeg({ quality: 80 }).toBuffer();
@@ -113,7 +113,7 @@ async function renderPicture(screen: Screen, format: PictureFormat): Promise<Buf
   return image.ensureAlpha().raw().toBuffer();
 }
 
-/** Three bytes a pixel. */
+/** Renders three bytes per pixel. */
 const renderPixels = (screen: Screen, size: Size): Promise<Buffer> =>
   sharp(Buffer.from(paintScreen(screen, size)), { density: 72 })
     .removeAlpha()

@@ -1,13 +1,13 @@
 import type { Rect } from '../view/rect.ts';
 import { type Window, findVisible, type VisibleView } from '../view/view.ts';
 
-/** Everything that is on the display at one moment; never changed once made. */
+/** Everything on the display at one moment; immutable. */
 export interface Screen {
   readonly width: number;
   readonly height: number;
-  /** Quarter turns. */
+  /** Rotation in quarter turns. */
   readonly rotation: number;
-  /** From the back to the front. */
+  /** Windows, back to front. */
   readonly windows: readonly Window[];
 }
 
@@ -15,20 +15,20 @@ export function displayRect(screen: Screen): Rect {
   return { left: 0, top: 0, right: screen.width, bottom: screen.height };
 }
 
-/** The window that has the input focus: what is dumped and what gets keys. */
+/** Returns the window with the input focus, which is dumped and gets keys. */
 export function findActiveWindow(screen: Screen): Window | undefined {
   return screen.windows.findLast((window) => window.focusable);
 }
 
-/** The visible tree of the active window. */
+/** Returns the visible tree of the active window. */
 export function findActiveTree(screen: Screen): VisibleView | undefined {
   const window = findActiveWindow(screen);
   return window && findVisible(window.root, displayRect(screen));
 }
 
 /**
- * The visible trees of all windows, the front one first, as Android lists them: it leaves out those that a dialog of their
- * own app keeps from being touched, although they are seen.
+ * Returns the visible trees of all windows, front one first, as Android lists them. It omits visible windows that a
+ * dialog of their own app keeps from being touched.
  */
 export function findTrees(screen: Screen): VisibleView[] {
   return listReadable(screen)
@@ -41,15 +41,15 @@ const listReadable = ({ windows }: Screen): Window[] =>
     .filter((window, index) => !windows.some((other, at) => at > index && blocks(other, window)))
     .toReversed();
 
-/** A window with the part of the display in which it takes touches. */
+/** Window with the part of the display in which it takes touches. */
 export interface TouchWindow {
   readonly window: Window;
   readonly area: Rect;
 }
 
 /**
- * Those that take touches, the front one first, with the bounds that AccessibilityWindowInfo tells: of the touchable region, which is
- * the whole display for a dialog (WindowState.getTouchableRegion).
+ * Returns the windows that take touches, front one first, with the bounds of AccessibilityWindowInfo: those of the
+ * touchable region, which for a dialog is the whole display (WindowState.getTouchableRegion).
  */
 export function listTouchWindows(screen: Screen): TouchWindow[] {
   return listReadable(screen).map((window) => ({ window, area: touchArea(window, screen) }));

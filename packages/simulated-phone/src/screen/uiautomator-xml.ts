@@ -4,7 +4,7 @@ import { findActiveTree, type Screen } from './screen.ts';
 
 const interactiveContainers = /\.(?:GridView|GridLayout|ListView|TableLayout)$/;
 
-/** "Not accessibility friendly": something to tap that no one can name. */
+/** Whether the node is "not accessibility friendly": tappable but without a name. */
 function isUnnamed({ view, children }: VisibleView): boolean {
   const hasName = (view.text ?? '') !== '' || (view.description ?? '') !== '';
   if (!view.onTap || view.enabled === false || interactiveContainers.test(view.className)) return false;
@@ -41,7 +41,7 @@ function nodeAttributes(visible: VisibleView, index: number): Record<string, str
   };
 }
 
-/** Views that only lay out others; `--compressed` leaves them out. */
+/** Whether `--compressed` keeps the view: it omits views that only lay out others. */
 function isImportant({ view }: VisibleView): boolean {
   return Boolean(
     view.onTap ||
@@ -61,7 +61,7 @@ function importantChildren(visible: VisibleView): VisibleView[] {
 
 interface DumpOptions {
   readonly compressed: boolean;
-  /** Replaces each emoji by two full stops. Default false. */
+  /** Replaces each emoji with two full stops. Default: false. */
   readonly losesEmoji?: boolean;
 }
 
@@ -79,7 +79,7 @@ function serialize(visible: VisibleView, index: number, options: DumpOptions): s
   return `<node${attributes}>${inner}</node>`;
 }
 
-/** Output of `uiautomator dump`; undefined when there is no active window. */
+/** Returns the output of `uiautomator dump`; undefined without an active window. */
 export function findUiautomatorXml(screen: Screen, options: DumpOptions): string | undefined {
   const tree = findActiveTree(screen);
   if (!tree) return undefined;

@@ -40,7 +40,7 @@ export interface ConnectedAdb {
   close(): Promise<void>;
 }
 
-/** Connects an independent ADB client to a phone. For tests. */
+/** Connects an independent ADB client to a phone, for tests. */
 export async function connectAdb(
   port: number,
   credentialStore: AdbCredentialStore = noKeys,
@@ -59,7 +59,7 @@ export async function connectAdb(
     connection: { readable, writable: serializer.writable },
     credentialStore,
   });
-  // The real adb ends the name of a service with NUL, without which adbd can't read the number of a port.
+  // The real adb terminates the name of a service with NUL, without which adbd can't parse a port number.
   const connectTo = transport.connect.bind(transport);
   transport.connect = (service) => connectTo(`${service}\0`);
   return {

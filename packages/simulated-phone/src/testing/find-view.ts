@@ -2,7 +2,7 @@ import type { Android } from '../android/android.ts';
 import { findActiveTree } from '../screen/screen.ts';
 import { type VisibleView, walk } from '../view/view.ts';
 
-/** The first visible view of the active window whose text, description or id (short or full) is this. */
+/** Returns the first visible view of the active window with this text, description or ID (short or full). */
 export function findView(android: Android, name: string): VisibleView | undefined {
   const tree = findActiveTree(android.screen);
   if (!tree) return undefined;

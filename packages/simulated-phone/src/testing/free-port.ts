@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Ports below those that systems assign on their own: nobody else gets one before it is used, or while its user
- * is started anew.
+ * Lowest port of a range below the ports that systems assign by themselves: no other program takes one before it is
+ * used, or during a restart of its user.
  */
 const lowest = 15_000;
 const highest = 30_000;
 const maxTries = 100;
 
-/** A port of this machine that nobody listens on at this moment. */
+/** Returns a port of this machine on which no program listens. */
 export async function freePort(): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const port = randomInt(lowest, highest);

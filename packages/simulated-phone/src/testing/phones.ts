@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type SimulatedPhoneOptions, type SimulatedPhone, startSimulatedPhone } from '../simulated-phone.ts';
 import { type ConnectedAdb, connectAdb } from './connect-adb.ts';
 
-/** A phone that is stopped when the test ends. */
+/** Starts a phone that is stopped when the test ends. */
 export async function startPhone(options: Partial<SimulatedPhoneOptions> = {}): Promise<SimulatedPhone> {
   const phone = await startSimulatedPhone({ serial: 'SIM-TEST', timeOfDay: '09:41', ...options });
   onTestFinished(() => phone.stop());
@@ -16,7 +16,7 @@ export interface PhoneWithShell {
   readonly shell: (commandLine: string) => Promise<{ stdout: string; stderr: string; exitCode: number }>;
 }
 
-/** A phone with an ADB client connected to it. */
+/** Starts a phone with a connected ADB client. */
 export async function startPhoneWithShell(
   options: Partial<SimulatedPhoneOptions> = {},
 ): Promise<PhoneWithShell> {

@@ -9,7 +9,7 @@ import {
 
 const noPayload = Buffer.alloc(0);
 
-/** Sends and receives single ADB messages, also wrong ones. For tests. */
+/** Sends and receives single ADB messages, including invalid ones, for tests. */
 export class RawClient {
   readonly socket: Socket;
   readonly #messages: AdbMessage[] = [];
@@ -34,7 +34,7 @@ export class RawClient {
     if (payload.length > 0) this.socket.write(payload);
   }
 
-  /** The next message; rejects when the device closes the connection first. */
+  /** Returns the next message; rejects if the device closes the connection first. */
   async next(): Promise<AdbMessage> {
     for (;;) {
       const message = this.#messages.shift();
@@ -44,25 +44,25 @@ export class RawClient {
     }
   }
 
-  /** How many messages have come and were not taken. */
+  /** Number of received messages that were not read yet. */
   get waitingCount(): number {
     return this.#messages.length;
   }
 
-  /** Sends CNXN and takes the answer. */
+  /** Sends CNXN and returns the reply. */
   async connect(payloadLimit = maxPayloadBytes): Promise<AdbMessage> {
     this.send(adbCommand.cnxn, 0x01000001, payloadLimit, Buffer.from('host::features=shell_v2,cmd'));
     return this.next();
   }
 
-  /** Opens a stream as number 1 and returns the device's number for it, 0 when it was refused. */
+  /** Opens a stream as number 1. Returns the device's number for it, or 0 if it was refused. */
   async open(service: string, localId = 1): Promise<number> {
     this.send(adbCommand.open, localId, 0, Buffer.from(`${service}\0`));
     const answer = await this.next();
     return answer.command === adbCommand.okay ? answer.arg0 : 0;
   }
 
-  /** Resolves to true when the device has closed the connection. */
+  /** Resolves with true when the device has closed the connection. */
   async closed(): Promise<boolean> {
     if (!this.socket.closed) await new Promise<void>((resolve) => this.socket.once('close', () => resolve()));
     return true;

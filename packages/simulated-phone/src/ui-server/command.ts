@@ -5,23 +5,26 @@ import type { VisibleView } from '../view/view.ts';
 import type { Session } from './session.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
-/** One request of a session, as its handler gets it. */
+/** Request of a session, as its handler gets it. */
 export interface Command {
   readonly phone: Phone;
   readonly session: Session;
-  /** The parsed JSON body; undefined for GET. */
+  /** Parsed JSON body; undefined for GET. */
   readonly body: unknown;
-  /** Values of the `:name` parts of the route. */
+  /** Values of the route's `:name` parts. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** How often the real server looks again for the root. */
+/** Interval in ms at which the real server retries to get the root. */
 const rootRetryMs = 250;
 
-/** Resolves to `value` of the answer. */
+/** Handles a command. Resolves with the reply's `value`. */
 export type Handler = (command: Command) => unknown;
 
-/** The tree of the active window. Waits for one and then throws, as the real server does (AXWindowHelpers.java). */
+/**
+ * Returns the tree of the active window. Waits for one and eventually throws, like the real server
+ * (AXWindowHelpers.java).
+ */
 export async function getTree({ phone }: Command): Promise<VisibleView> {
   const { faults, instrumentation, android } = phone;
   const hasRoot = () => !faults.nullRoot && !faults.wornHelper && instrumentation.holdsUiAutomation;
@@ -37,7 +40,7 @@ export async function getTree({ phone }: Command): Promise<VisibleView> {
   );
 }
 
-/** Everything but reading the tree throws at once when Android has ended the UiAutomation. */
+/** Throws at once if Android has ended the UiAutomation. Only reading the tree waits instead. */
 export function requireUiAutomation({ instrumentation }: Phone): void {
   if (instrumentation.holdsUiAutomation) return;
   const cause = 'java.lang.IllegalStateException: UiAutomation not connected!';
@@ -47,7 +50,7 @@ export function requireUiAutomation({ instrumentation }: Phone): void {
 const injecting =
   'java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission';
 
-/** Phones with a second switch for USB debugging refuse what a gesture or a key injects. */
+/** Rejects the input of a gesture or a key on phones with a second switch for USB debugging. */
 export function requireInjection(phone: Phone, kind: 'gesture' | 'actions' | 'key', keyCode = 0): void {
   requireUiAutomation(phone);
   if (!phone.faults.restrictedDebugging) return;

@@ -9,9 +9,9 @@ const component = `${testPackage}/androidx.test.runner.AndroidJUnitRunner`;
 const portName = 'tcp:6790';
 const picturesPortName = 'tcp:7810';
 
-/** The running UiAutomator2 server, as the command that runs it sees it. */
+/** Running UiAutomator2 server, as seen by the command that runs it. */
 export interface UiServer {
-  /** False to be stopped when the charger is pulled. */
+  /** Whether the server keeps running when the charger is unplugged. */
   readonly ignoresCharger: boolean;
   /** Serves HTTP on a connection to the device's port. */
   accept(stream: Duplex): void;
@@ -24,10 +24,10 @@ export interface UiServer {
 export interface InstrumentationOptions {
   readonly android: Android;
   readonly sockets: DeviceSockets;
-  /** False for a phone whose server dies at its start. */
+  /** Whether the server can run; otherwise it crashes at its start. */
   readonly canRun: boolean;
   startServer(onStop: () => void): UiServer;
-  /** Told when a program connects to UiAutomation. */
+  /** Called when a program connects to UiAutomation. */
   onConnect(): void;
 }
 
@@ -38,7 +38,7 @@ interface Caller {
 
 interface Running {
   readonly server: UiServer;
-  /** The process that was started last: a server that is left behind must not be taken for it. */
+  /** Stops this process while it is the current one; a server left behind must not stop its successor. */
   stop(output: string): void;
 }
 
@@ -50,8 +50,8 @@ const statusHead =
   'INSTRUMENTATION_STATUS: test=startServer\nINSTRUMENTATION_STATUS_CODE: 1\n';
 
 /**
- * `am instrument`: the process of the UiAutomator2 server. It lives until it is stopped; what it does through Android's
- * UiAutomation goes through the `am` that started it, and is over when that one ends.
+ * Implements `am instrument`, the process of the UiAutomator2 server. The process lives until it is stopped. Its
+ * access to Android's UiAutomation depends on the `am` that started it and ends with that.
  */
 export class Instrumentation {
   readonly #options: InstrumentationOptions;
@@ -70,17 +70,17 @@ export class Instrumentation {
     return this.#running !== undefined;
   }
 
-  /** Whether the phone's only UiAutomation is taken. */
+  /** Whether this server holds the phone's only UiAutomation. */
   get holdsUiAutomation(): boolean {
     return this.#running !== undefined && this.#hasUiAutomation;
   }
 
-  /** Whether any program has it. */
+  /** Whether any program holds UiAutomation. */
   get isUiAutomationTaken(): boolean {
     return this.holdsUiAutomation || this.#isBorrowed;
   }
 
-  /** For a program of the shell. False when another one has it. */
+  /** Takes UiAutomation for a program of the shell. Returns false if another program holds it. */
   borrow(): boolean {
     if (this.isUiAutomationTaken) return false;
     this.#options.onConnect();
@@ -91,7 +91,7 @@ export class Instrumentation {
     this.#isBorrowed = false;
   }
 
-  /** The instrumentation as the package manager lists it; undefined when it is not installed. */
+  /** Returns the instrumentation as the package manager lists it; undefined if it is not installed. */
   get known(): string | undefined {
     return this.#isFound() ? `${component} (target=${serverPackage})` : undefined;
   }
@@ -100,7 +100,7 @@ export class Instrumentation {
     this.#hasUiAutomation = false;
   }
 
-  /** Runs until the server stops, or until its caller is killed, which the server outlives. Resolves to the exit code. */
+  /** Runs until the server stops or its caller is killed, which the server survives. Resolves with the exit code. */
   async run(name: string, caller: Caller, waits: boolean): Promise<number> {
     if (name !== component || !this.#isFound()) {
       await caller.stdout.write(`${missing}${name}}\nINSTRUMENTATION_STATUS_CODE: -1\n`);
@@ -125,7 +125,7 @@ export class Instrumentation {
     return 0;
   }
 
-  /** `am force-stop` and an installation end the processes of a package. */
+  /** Ends the processes of a package, as `am force-stop` and an installation do. */
   stopPackage(packageName: string): void {
     if (packageName === serverPackage || packageName === testPackage) this.stop();
   }
@@ -134,13 +134,16 @@ export class Instrumentation {
     this.#running?.stop(crashed);
   }
 
-  /** Before the first PIN after a restart, Android hides what was not made for that state. */
+  /**
+   * Whether Android finds the package: before the first PIN after a restart, it hides packages that do not support
+   * that state.
+   */
   #isFound(): boolean {
     const { packages, boot } = this.#options.android;
     return boot.isUserUnlocked && [serverPackage, testPackage].every((name) => packages.find(name));
   }
 
-  /** Resolves, when the server has stopped, to what the command then prints. */
+  /** Starts the server. Resolves with the command's output when the server has stopped. */
   #start(): Promise<string> {
     return new Promise((resolve) => {
       const { android, sockets } = this.#options;
@@ -165,7 +168,7 @@ export class Instrumentation {
       };
       this.#running = running;
       this.#hasUiAutomation = true;
-      // The server's own default: a day.
+      // Default of the real server: one day.
       android.holdScreen(24 * 3_600_000);
     });
   }

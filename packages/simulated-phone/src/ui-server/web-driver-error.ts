@@ -13,11 +13,11 @@ const statusCodes = {
 
 export type WebDriverErrorCode = keyof typeof statusCodes;
 
-/** A command failed; the answer has the shape of the W3C WebDriver specification. */
+/** Failed command; the reply has the format of the W3C WebDriver specification. */
 export class WebDriverError extends Error {
   override readonly name = 'WebDriverError';
   readonly code: WebDriverErrorCode;
-  /** Java's exception behind it, which the real server tells in the stack trace alone. */
+  /** Underlying Java exception, which the real server reports only in the stack trace. */
   readonly javaCause: string | undefined;
 
   constructor(code: WebDriverErrorCode, message: string, javaCause?: string) {

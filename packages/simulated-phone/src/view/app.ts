@@ -3,9 +3,9 @@ import type { Ui, Widget } from './view.ts';
 export interface Dialog {
   readonly title: string;
   readonly message: string;
-  /** At most three; the last one is the confirming one. */
+  /** Buttons, at most three; the last one confirms. */
   readonly buttons: readonly { readonly label: string; readonly onTap?: () => void }[];
-  /** Whether back and a tap outside close it. Default: true. */
+  /** Whether Back and a tap outside close it. Default: true. */
   readonly cancelable?: boolean;
   /** Whether Compose draws it, which gives its nodes no IDs. Default: false. */
   readonly isCompose?: boolean;
@@ -18,26 +18,26 @@ export interface PhoneInfo {
   readonly serial: string;
 }
 
-/** The calls of an app to its phone. Every call redraws the screen. */
+/** Calls of an app to its phone. Every call redraws the screen. */
 export interface AppHost {
   readonly phone: PhoneInfo;
-  /** Storage of the phone. */
+  /** Returns the storage of the phone. */
   storage(): { readonly sizeBytes: number; readonly freeBytes: number };
-  /** Switches that stay when the app ends, until its data is cleared. */
+  /** Switches that survive the end of the app, until its data is cleared. */
   readonly preferences: Map<string, boolean>;
   /** Starts another activity of this app above the current one. */
   open(activity: string): void;
-  /** Ends the current activity, as the up arrow does. */
+  /** Ends the current activity, like the up arrow. */
   finish(): void;
   showDialog(dialog: Dialog): void;
-  /** A line of text that goes away by itself. */
+  /** Shows a line of text that disappears by itself. */
   showToast(text: string): void;
-  /** Text of a field of the current activity. */
+  /** Returns the text of a field of the current activity. */
   fieldText(name: string): string;
   setFieldText(name: string, text: string): void;
-  /** Runs later, unless the app is ended before. */
+  /** Schedules an action, which the end of the app cancels. */
   after(delayMs: number, action: () => void): void;
-  /** The app dies of an uncaught exception; the system says so in a dialog. */
+  /** Crashes the app with an uncaught exception, which the system reports in a dialog. */
   crash(): void;
   startApp(packageName: string): void;
   listLaunchable(): readonly LaunchableApp[];
@@ -45,7 +45,7 @@ export interface AppHost {
 
 export interface AppContext<State> extends AppHost {
   readonly state: State;
-  /** Applies a change to the state and redraws. For the handlers of widgets. */
+  /** Returns a handler for widgets that changes the state and redraws. */
   change(mutate: (state: State) => void): () => void;
 }
 
@@ -56,14 +56,14 @@ export interface LaunchableApp {
   readonly color: string;
 }
 
-/** An app as the phone knows it. */
+/** App as known to the phone. */
 export interface App extends LaunchableApp {
   readonly versionName: string;
   readonly versionCode: number;
-  /** Class names of its activities, with a leading dot; the first one is launched. */
+  /** Class names of its activities, with a leading dot; the first one is the launcher. */
   readonly activities: readonly string[];
   readonly isHome: boolean;
-  /** Beginnings of the addresses that the app opens. */
+  /** Prefixes of the addresses that the app opens. */
   readonly links: readonly string[];
   launch(host: AppHost, redraw: () => void): RunningApp;
 }
@@ -83,7 +83,7 @@ export interface AppDefinition<State> extends LaunchableApp {
   readonly onStart?: (app: AppContext<State>) => void;
 }
 
-/** Declares an app: its state, and for each activity what it shows for a state. */
+/** Declares an app: its state, and the content of each activity for a state. */
 export function defineApp<State>(definition: AppDefinition<State>): App {
   return {
     packageName: definition.packageName,

@@ -6,20 +6,20 @@ import opentype from 'opentype.js';
 import { type Rect, rectHeight, rectWidth, type Size } from './rect.ts';
 
 export interface TextStyle {
-  /** Pixels. */
+  /** Font size in pixels. */
   readonly size: number;
   readonly color: string;
-  /** Default: regular. */
+  /** Font weight. Default: regular. */
   readonly weight?: FontWeight | undefined;
-  /** Default: start. */
+  /** Alignment. Default: start. */
   readonly align?: 'start' | 'center' | 'end' | undefined;
-  /** Longer text is cut and ends in "…". Default: unlimited. */
+  /** Maximum width; longer text is cut and ends in "…". Default: unlimited. */
   readonly maxWidth?: number | undefined;
 }
 
 const number = (value: number) => String(Math.round(value * 100) / 100);
 
-/** Collects what views draw as one SVG document; text becomes outlines, so no system font is needed. */
+/** Collects the drawings of views as one SVG document. Text becomes outlines, so that no system font is needed. */
 export class Canvas {
   readonly #parts: string[] = [];
   #clipCount = 0;
@@ -36,7 +36,7 @@ export class Canvas {
     this.#parts.push(`<circle cx="${number(x)}" cy="${number(y)}" r="${number(radius)}" fill="${fill}"/>`);
   }
 
-  /** A path made for a 24-unit square, as Material icons are. */
+  /** Draws a path of a 24-unit square, as Material icons are. */
   icon(path: string, at: { left: number; top: number; size: number }, color: string): void {
     const scale = number(at.size / 24);
     this.#parts.push(
@@ -44,7 +44,7 @@ export class Canvas {
     );
   }
 
-  /** One line of text on a baseline; `x` is its start, middle or end according to `align`. */
+  /** Draws one line of text on a baseline; `x` is its start, middle or end according to `align`. */
   text(text: string, at: { x: number; baseline: number }, style: TextStyle): void {
     const run = findGlyphRun(text, style);
     if (!run) return;
@@ -53,7 +53,7 @@ export class Canvas {
     this.#parts.push(`<path transform="${transform}" d="${run.path}" fill="${style.color}"/>`);
   }
 
-  /** Draws only inside the rectangle until `endClip`. */
+  /** Clips drawing to the rectangle until `endClip`. */
   startClip(rect: Rect): void {
     const id = `c${this.#clipCount++}`;
     this.#parts.push(
@@ -65,7 +65,7 @@ export class Canvas {
     this.#parts.push('</g>');
   }
 
-  /** `shown`: the size of the picture. Default: the canvas's own. */
+  /** Returns the SVG document. `shown` is the size of the picture. Default: the size of the canvas. */
   toSvg({ width, height }: Size, shown: Size = { width, height }): string {
     const size = `width="${shown.width}" height="${shown.height}" viewBox="0 0 ${width} ${height}"`;
     const head = `<svg xmlns="http://www.w3.org/2000/svg" ${size} preserveAspectRatio="none">`;
@@ -91,21 +91,21 @@ const fontFiles: Record<FontWeight, string> = {
 };
 
 interface GlyphRun {
-  /** SVG path data with the baseline's start at 0,0. */
+  /** SVG path data with the start of the baseline at 0,0. */
   readonly path: string;
   readonly width: number;
 }
 
-/** Shared by all phones of the process; the text of screens repeats, so few entries do. */
+/** Maximum number of cached lines, shared by all phones of the process. Texts of screens repeat, so few suffice. */
 const maxCachedRuns = 5000;
 
-/** No line of a phone's screen holds more. */
+/** Maximum number of characters; no line of a phone's screen has more. */
 const maxCharacters = 300;
 
 const runs = new Map<string, GlyphRun>();
 const fonts = new Map<FontWeight, opentype.Font>();
 
-/** Read on first use: a phone nobody looks at needs no font. */
+/** Loads a font on first use: a phone without viewers needs none. */
 function getFont(weight: FontWeight): opentype.Font {
   const known = fonts.get(weight);
   if (known) return known;
@@ -117,7 +117,7 @@ function getFont(weight: FontWeight): opentype.Font {
 
 const round = (value: number) => String(Math.round(value * 10) / 10);
 
-/** SVG path data. The library's own leaves out the blank before a number that rounds to minus zero. */
+/** Returns SVG path data. The library's own omits the space before a number that rounds to minus zero. */
 function pathData(commands: readonly opentype.PathCommand[]): string {
   return commands
     .map((command) => {
@@ -129,7 +129,7 @@ function pathData(commands: readonly opentype.PathCommand[]): string {
     .join('');
 }
 
-/** Glyphs one by one: the library's own shaping stops at a substitution that this font holds. */
+/** Lays out glyphs one by one, because the library's shaping fails at a substitution of this font. */
 function layOut(font: opentype.Font, text: string, size: number): GlyphRun {
   const scale = size / font.unitsPerEm;
   const path = new opentype.Path();
@@ -159,7 +159,7 @@ function shorten(
   return `${characters.join('')}…`;
 }
 
-/** The outlines of one line of text; undefined for an empty one. */
+/** Returns the outlines of one line of text; undefined for an empty one. */
 function findGlyphRun(
   text: string,
   style: { size: number; weight?: FontWeight | undefined; maxWidth?: number | undefined },

@@ -1,4 +1,4 @@
-/** The colours of the simulated phone: Material 3, light. */
+/** Colors of the simulated phone: Material 3, light. */
 export const palette = {
   primary: '#3f5f90',
   onPrimary: '#ffffff',

@@ -1,4 +1,4 @@
-/** A rectangle in pixels of the display; right and bottom are just outside it, as in Android. */
+/** Rectangle in pixels of the display; right and bottom are exclusive, as in Android. */
 export interface Rect {
   readonly left: number;
   readonly top: number;
@@ -27,7 +27,7 @@ export function contains(rect: Rect, { x, y }: Point): boolean {
   return x >= rect.left && x < rect.right && y >= rect.top && y < rect.bottom;
 }
 
-/** The part that both share; undefined when there is none. */
+/** Returns the intersection; undefined if it is empty. */
 export function intersect(a: Rect, b: Rect): Rect | undefined {
   const both = {
     left: Math.max(a.left, b.left),
@@ -38,7 +38,7 @@ export function intersect(a: Rect, b: Rect): Rect | undefined {
   return both.left < both.right && both.top < both.bottom ? both : undefined;
 }
 
-/** The rectangle inside, `by` pixels from each edge. */
+/** Returns the rectangle shrunk by `by` pixels at each edge. */
 export function inset(rect: Rect, by: number): Rect {
   return { left: rect.left + by, top: rect.top + by, right: rect.right - by, bottom: rect.bottom - by };
 }

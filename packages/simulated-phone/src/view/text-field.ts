@@ -1,18 +1,18 @@
 const maxTextLength = 10_000;
 
-/** An app's use of its EditText. */
+/** Options of an app's EditText. */
 export interface FieldOptions {
-  /** Shows dots. Default: false. */
+  /** Whether the field shows dots. Default: false. */
   readonly password?: boolean | undefined;
-  /** Takes line breaks. Default: false. */
+  /** Whether the field accepts line breaks. Default: false. */
   readonly multiline?: boolean | undefined;
-  /** Gives what is kept of a new text, as an InputFilter or a TextWatcher does. Default: all of it. */
+  /** Filters a new text, like an InputFilter or a TextWatcher. Default: keeps all of it. */
   readonly edit?: ((text: string, before: string) => string) | undefined;
-  /** Told of each new text, as a TextWatcher is. */
+  /** Called with each new text, like a TextWatcher. */
   readonly onChange?: ((text: string) => void) | undefined;
 }
 
-/** The text of an EditText and its caret, counted in Unicode characters. */
+/** Text of an EditText and its caret, counted in Unicode characters. */
 export class TextField {
   readonly password: boolean;
   readonly multiline: boolean;
@@ -33,7 +33,7 @@ export class TextField {
     return this.#characters.join('');
   }
 
-  /** The text on the screen and in the accessibility tree: dots for a password. */
+  /** Returns the text on the screen and in the accessibility tree: dots for a password. */
   get shownText(): string {
     return this.password ? '•'.repeat(this.#characters.length) : this.text;
   }
@@ -67,7 +67,7 @@ export class TextField {
     this.#caret = Math.min(Math.max(this.#caret + by, 0), this.#characters.length);
   }
 
-  /** Leaves so many characters behind the caret. */
+  /** Sets the text with the given number of characters behind the caret. */
   #put(text: string, behind: number): void {
     const kept = this.#edit(text, this.text);
     this.#characters = Array.from(kept).slice(0, maxTextLength);

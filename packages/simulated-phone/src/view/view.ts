@@ -2,32 +2,32 @@ import type { Canvas } from './canvas.ts';
 import { type Rect, contains, intersect, type Point } from './rect.ts';
 import type { FieldOptions, TextField } from './text-field.ts';
 
-/** How far a list is scrolled; lives as long as its activity, while views are built anew. */
+/** Scroll position of a list; lives as long as its activity, while views are rebuilt. */
 export interface ScrollState {
   offset: number;
-  /** The largest offset, known after the list was laid out. */
+  /** Maximum offset, known after the list was laid out. */
   max: number;
 }
 
-/** One node of the screen: accessibility attributes, place, look and what touching it does. */
+/** Node of the screen: accessibility attributes, position, appearance and reactions to touches. */
 export interface View {
   readonly className: string;
   readonly packageName: string;
-  /** Position and size without clipping by the ancestors. */
+  /** Position and size, not clipped by the ancestors. */
   readonly frame: Rect;
-  /** Full name, such as `android:id/title`. */
+  /** Full ID, such as `android:id/title`. */
   readonly resourceId?: string | undefined;
   readonly text?: string | undefined;
   readonly description?: string | undefined;
   readonly hint?: string | undefined;
   readonly checkable?: boolean | undefined;
   readonly checked?: boolean | undefined;
-  /** Default: true. */
+  /** Whether the view is enabled. Default: true. */
   readonly enabled?: boolean | undefined;
   readonly focused?: boolean | undefined;
   readonly selected?: boolean | undefined;
   readonly password?: boolean | undefined;
-  /** Children outside the frame are neither drawn, dumped nor touched. */
+  /** Whether children outside of the frame are neither drawn, dumped nor touched. */
   readonly clips?: boolean | undefined;
   readonly children?: readonly View[] | undefined;
   readonly paint?: ((canvas: Canvas) => void) | undefined;
@@ -38,24 +38,24 @@ export interface View {
   readonly field?: TextField | undefined;
 }
 
-/** One window of the screen, as the window manager stacks them. */
+/** Window of the screen, as stacked by the window manager. */
 export interface Window {
   /** Title in `dumpsys window`: `package/class` for an activity, a word for a system window. */
   readonly title: string;
   readonly root: View;
-  /** The topmost focusable window is the one that is dumped and gets keys. */
+  /** Whether the window can have the focus. The topmost focusable window is dumped and gets keys. */
   readonly focusable: boolean;
   /**
-   * Area in which the window takes touches; elsewhere they go to the window behind it. Default: the frame of
-   * its root.
+   * Area in which the window takes touches; elsewhere they go to the window behind it. Default: the frame of its
+   * root.
    */
   readonly touchable?: Rect | undefined;
-  /** Takes every touch, also outside its frame. */
+  /** Whether the window takes every touch, including those outside of its frame. */
   readonly modal?: boolean | undefined;
   readonly onTapOutside?: (() => void) | undefined;
 }
 
-/** Area for a widget: full width, from the top, at most down to the bottom. Pixels. */
+/** Area for a widget in pixels: full width, from the top, at most to the bottom. */
 export interface Area {
   readonly left: number;
   readonly top: number;
@@ -63,35 +63,35 @@ export interface Area {
   readonly bottom: number;
 }
 
-/** Access of a widget to the activity it is built for. */
+/** Access of a widget to its activity. */
 export interface Ui {
   readonly packageName: string;
-  /** Density-independent pixels to pixels, rounded. */
+  /** Converts density-independent pixels to pixels, rounded. */
   dp(value: number): number;
-  /** The field of that name, made on first use and kept as long as the activity. */
+  /** Returns the field of that name, created on first use and kept as long as the activity. */
   field(name: string, options?: FieldOptions): TextField;
   scroll(name: string): ScrollState;
   isFocused(field: TextField): boolean;
-  /** Gives the input focus to a field and shows the keyboard. */
+  /** Focuses a field and shows the keyboard. */
   focus(field: TextField): void;
 }
 
-/** Builds a view inside an area; its height is the bottom of the frame it returns. */
+/** Builds a view inside of an area; the bottom of the returned frame determines its height. */
 export type Widget = (ui: Ui, area: Area) => View;
 
-/** `title` becomes `package:id/title`; a name with a colon stays, such as `android:id/title`. */
+/** Returns `package:id/title` for `title`; keeps a name with a colon, such as `android:id/title`. */
 export function resourceId(ui: Ui, name: string | undefined): string | undefined {
   return name === undefined || name.includes(':') ? name : `${ui.packageName}:id/${name}`;
 }
 
-/** A view with what is left of it after its ancestors clipped it. */
+/** View with the part of it that its ancestors do not clip. */
 export interface VisibleView {
   readonly view: View;
   readonly bounds: Rect;
   readonly children: readonly VisibleView[];
 }
 
-/** The part of a tree that can be seen; undefined when nothing of it can. */
+/** Returns the visible part of a tree; undefined if nothing is visible. */
 export function findVisible(view: View, clip: Rect): VisibleView | undefined {
   const bounds = intersect(view.frame, clip);
   if (!bounds) return undefined;
@@ -100,13 +100,13 @@ export function findVisible(view: View, clip: Rect): VisibleView | undefined {
   return { view, bounds, children: children.filter((child) => child !== undefined) };
 }
 
-/** Depth first, parents before their children. */
+/** Yields nodes in pre-order. */
 export function* walk(visible: VisibleView): Generator<VisibleView> {
   yield visible;
   for (const child of visible.children) yield* walk(child);
 }
 
-/** The innermost and topmost view at a point for which the test holds. */
+/** Returns the innermost and topmost view at a point that passes the test. */
 export function findAt(
   visible: VisibleView,
   point: Point,

@@ -5,7 +5,7 @@ import { type View, resourceId, type Ui, type Widget } from '../view/view.ts';
 export interface ButtonOptions {
   readonly id: string;
   readonly label: string;
-  /** Filled is the page's main action; text is a dialog's button. Default: filled. */
+  /** Look of the button: filled for the page's main action, text for dialogs. Default: filled. */
   readonly look?: 'filled' | 'tonal' | 'text' | undefined;
   readonly enabled?: boolean | undefined;
   readonly onTap: () => void;
@@ -19,7 +19,7 @@ const looks = {
   text: { fill: 'none', color: palette.primary },
 } as const;
 
-/** A button in a fixed frame. */
+/** Builds a button in a fixed frame. */
 export function buttonView(ui: Ui, frame: Rect, options: ButtonOptions): View {
   const look = looks[options.look ?? 'filled'];
   const isDisabled = options.enabled === false;
@@ -46,7 +46,7 @@ export function buttonView(ui: Ui, frame: Rect, options: ButtonOptions): View {
   };
 }
 
-/** A button over the width of its area. */
+/** Builds a button over the width of its area. */
 export function button(options: ButtonOptions): Widget {
   return (ui, area) =>
     buttonView(

@@ -1,8 +1,9 @@
 import type { View } from '../view/view.ts';
 
 /**
- * The same views as Compose tells accessibility of them (AndroidComposeViewAccessibilityDelegateCompat.android.kt): no IDs, and a button is a
- * plain view with its text and an empty node of the class Button in it.
+ * Returns the same views as Compose reports them to accessibility
+ * (AndroidComposeViewAccessibilityDelegateCompat.android.kt): without IDs, and a button as a plain view with its text
+ * that contains an empty node of class Button.
  */
 export function composeLook(view: View): View {
   const children = view.children?.map(composeLook);

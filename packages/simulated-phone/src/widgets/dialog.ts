@@ -8,7 +8,7 @@ import { text, textLine } from './text.ts';
 
 const buttonIds = ['android:id/button3', 'android:id/button2', 'android:id/button1'] as const;
 
-/** Buttons from the right end: the confirming one is outermost, as button1. */
+/** Builds a row of buttons from the right end: the confirming one is outermost, as button1. */
 function buttonRow(ui: Ui, area: Area, buttons: readonly { label: string; onTap: () => void }[]): View {
   const height = ui.dp(48);
   const width = Math.floor((area.right - area.left - ui.dp(16)) / 3);
@@ -49,7 +49,7 @@ function panel(ui: Ui, frame: Rect, children: readonly View[]): View {
   };
 }
 
-/** An AlertDialog in the middle of the area. `close` runs before a button's own action. */
+/** Builds an AlertDialog in the middle of the area. `close` runs before a button's own action. */
 export function dialogPanel(dialog: Dialog, close: () => void): Widget {
   return (ui, area) => {
     const side = ui.dp(24);

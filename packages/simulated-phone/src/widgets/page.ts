@@ -5,10 +5,10 @@ import { textLine } from './text.ts';
 
 export interface PageOptions {
   readonly title: string;
-  /** Shows the "Navigate up" arrow. */
+  /** Called by the "Navigate up" arrow, which is shown only with it. */
   readonly onUp?: (() => void) | undefined;
   readonly rows: readonly Widget[];
-  /** Resource id of the list. Default: recycler_view. */
+  /** Resource ID of the list. Default: recycler_view. */
   readonly listId?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ function toolbar(ui: Ui, area: Area, { title, onUp }: PageOptions): View {
   };
 }
 
-/** A whole screen of an app: a bar with a title above a scrollable list. */
+/** Builds a full screen of an app: a title bar above a scrollable list. */
 export function page(options: PageOptions): Widget {
   return (ui, area) => {
     const bar = toolbar(ui, area, options);
@@ -63,7 +63,7 @@ export function page(options: PageOptions): Widget {
   };
 }
 
-/** A list that fills the rest of its area and scrolls when its rows need more. */
+/** Builds a list that fills the rest of its area and scrolls if its rows need more. */
 function scrollList(rows: readonly Widget[], options: { id?: string; className?: string } = {}): Widget {
   const id = options.id ?? 'recycler_view';
   return (ui, area) => {
@@ -81,7 +81,7 @@ function scrollList(rows: readonly Widget[], options: { id?: string; className?:
     };
     let views = layOut();
     if (state.offset > state.max) {
-      // The list became shorter, or the keyboard gave room back.
+      // The list became shorter, or the closed keyboard released space.
       state.offset = state.max;
       views = layOut();
     }

@@ -7,7 +7,7 @@ import { textLine } from './text.ts';
 export interface RowOptions {
   readonly title: string;
   readonly summary?: string | undefined;
-  /** Path of a 24-unit icon. */
+  /** Path of an icon on a 24-unit grid. */
   readonly icon?: string | undefined;
   readonly enabled?: boolean | undefined;
   readonly onTap?: (() => void) | undefined;
@@ -72,12 +72,12 @@ function row(ui: Ui, frame: Rect, options: RowOptions & { widget?: View; endWidt
   };
 }
 
-/** A row of a settings list: title, summary, perhaps an icon. */
+/** Builds a row of a settings list: title, summary, and optionally an icon. */
 export function listRow(options: RowOptions): Widget {
   return (ui, area) => row(ui, rowFrame(ui, area, options), options);
 }
 
-/** A row that ends in a switch; tapping anywhere on it toggles. */
+/** Builds a row that ends in a switch; a tap anywhere on it toggles. */
 export function switchRow(options: RowOptions & { checked: boolean; onToggle: () => void }): Widget {
   return (ui, area) => {
     const frame = rowFrame(ui, area, options);
@@ -104,7 +104,7 @@ export function switchRow(options: RowOptions & { checked: boolean; onToggle: ()
   };
 }
 
-/** The small coloured line above a group of rows. */
+/** Builds the small colored line above a group of rows. */
 export function category(title: string): Widget {
   return (ui, area) => {
     const frame = { ...area, bottom: area.top + ui.dp(44) };
@@ -131,7 +131,7 @@ export function category(title: string): Widget {
   };
 }
 
-/** A Material 3 switch: a filled track when it is on, an outlined one when it is off. */
+/** Paints a Material 3 switch: a filled track if it is on, an outlined one if it is off. */
 function paintSwitch(canvas: Canvas, frame: Rect, checked: boolean): void {
   const height = rectHeight(frame);
   const middle = (frame.top + frame.bottom) / 2;

@@ -10,13 +10,13 @@ export interface TextOptions {
   readonly color?: string | undefined;
   readonly weight?: FontWeight | undefined;
   readonly align?: 'start' | 'center' | undefined;
-  /** Space around, in dp. Default: 16 at the sides, 4 above and below. */
+  /** Padding in dp. Default: 16 at the sides, 4 above and below. */
   readonly padding?: { readonly x: number; readonly y: number } | undefined;
 }
 
 const lineFactor = 1.4;
 
-/** A TextView in a fixed frame: one line, cut when it is too long. */
+/** Builds a TextView in a fixed frame: one line, cut if it is too long. */
 export function textLine(
   ui: Ui,
   frame: Rect,
@@ -48,7 +48,7 @@ export function textLine(
   };
 }
 
-/** Breaks at spaces; a word wider than the line keeps its own line and is cut there. */
+/** Wraps at spaces; a word wider than the line gets its own line and is cut there. */
 function wrap(
   content: string,
   style: { size: number; weight?: FontWeight | undefined },
@@ -69,7 +69,7 @@ function wrap(
   return lines;
 }
 
-/** Text over the width of its area, in as many lines as it needs. */
+/** Builds text over the width of its area, in as many lines as it needs. */
 export function text(content: string, options: TextOptions = {}): Widget {
   return (ui, area) => {
     const size = ui.dp(options.size ?? 16);

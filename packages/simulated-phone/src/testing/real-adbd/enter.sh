@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# enter.sh ROOT FOLDER: runs adbd as the shell user in ROOT, with the phone's own data from FOLDER. In namespaces of its own.
+# Usage: enter.sh ROOT FOLDER. Runs adbd as the shell user in ROOT, in separate namespaces, with the phone's own data
+# from FOLDER.
 set -euo pipefail
 base=$1
 own=$2

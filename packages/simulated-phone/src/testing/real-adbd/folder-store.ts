@@ -2,12 +2,12 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { FileStore, StoredFile } from '../../android/file-system.ts';
 
-/** adbd's user. Files that the phone writes have to belong to it as well, because both are the shell on a phone. */
+/** User ID of adbd. Files written by the phone must belong to it as well, because both are the shell on a phone. */
 const shellUser = 2000;
 const kept = ['/sdcard', '/data/local/tmp'];
 const readOnly = ['/', '/data', '/data/local', '/system', '/system/bin'];
 
-/** The files that a real adbd reads and writes: what one side changes, the other has. */
+/** Files shared with a real adbd: both sides see each other's changes. */
 export class FolderStore implements FileStore {
   readonly #folder: string;
 

@@ -1,6 +1,6 @@
 /**
- * `node inside.ts ROOT FOLDER` in namespaces of its own: starts adbd, brings what it connects to on the phone's own
- * 127.0.0.1 to the simulated phone, and what comes through the cable to adbd. Ends with its parent.
+ * `node inside.ts ROOT FOLDER` in separate namespaces: starts adbd, forwards its connections to the phone's own
+ * 127.0.0.1 to the simulated phone, and forwards connections from the cable to adbd. Ends with its parent.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
@@ -21,5 +21,5 @@ createServer((near) => joinUp(near, connect(adbdPort, '127.0.0.1').setNoDelay(tr
 );
 const adbd = spawn(join(import.meta.dirname, 'enter.sh'), [root, folder], { stdio: 'ignore' });
 adbd.on('exit', (code) => process.exit(code ?? 1));
-// However the parent ends, its side of this is closed.
+// Ends when the parent does, however that ends.
 process.stdin.on('end', () => process.exit(0)).resume();

@@ -64,7 +64,7 @@ async function writeProperties(phone: SimulatedPhone, folder: string): Promise<v
   await writeFile(join(folder, 'data/phone/build.prop'), lines.join(''));
 }
 
-/** A socket for each connection of the phone's shell, and for each of its ports one of that name. */
+/** Serves a socket for the connections of the phone's shell, and one named after each of its ports. */
 async function serveServices(phone: SimulatedPhone, folder: string): Promise<Server[]> {
   const serve = async (name: string, accept: (socket: Socket) => Promise<void>): Promise<Server> => {
     const server = createServer((socket) => {
@@ -74,7 +74,7 @@ async function serveServices(phone: SimulatedPhone, folder: string): Promise<Ser
     });
     server.listen(join(folder, name));
     await once(server, 'listening');
-    // adbd is the user `shell`.
+    // adbd runs as the user `shell`.
     await chmod(join(folder, name), 0o777);
     return server;
   };
@@ -112,7 +112,7 @@ async function whenAnswering(path: string): Promise<void> {
   }
 }
 
-/** adbd is there when it keeps a connection: until then the way to it breaks at once. */
+/** Whether adbd is ready: before that, a connection to it is closed at once. */
 async function answers(path: string): Promise<boolean> {
   const socket = connect(path);
   const broken = new Promise<boolean>((resolve) => {
