@@ -2,7 +2,7 @@ import { preludeScriptName, userScriptName } from './script-names.ts';
 
 const captureStackTrace = Error.captureStackTrace.bind(Error);
 const needle = `${userScriptName}:`;
-// Taken before user code can patch them.
+// Captured before user code can patch them.
 /* oxlint-disable typescript/unbound-method -- called with a receiver */
 const { call } = Function.prototype;
 const indexOf: (text: string, part: string) => number = call.bind(String.prototype.indexOf);
@@ -10,7 +10,7 @@ const slice: (text: string, start: number, end: number) => string = call.bind(St
 const exec: (pattern: RegExp, text: string) => RegExpExecArray | null = call.bind(RegExp.prototype.exec);
 /* oxlint-enable typescript/unbound-method */
 
-/** The stack above `below`, as V8 writes it, whatever user code did to `Error`. */
+/** Returns the stack above `below` in V8's format, regardless of changes to `Error` by user code. */
 export function stackAbove(below: (...args: never[]) => unknown): string {
   const { stackTraceLimit, prepareStackTrace } = Error;
   try {
@@ -31,11 +31,11 @@ function restore(limit: number, prepare: typeof Error.prepareStackTrace): void {
     Error.stackTraceLimit = limit;
     Error.prepareStackTrace = prepare;
   } catch {
-    // Frozen by user code: there is nothing to restore.
+    // User code has frozen `Error`, so there is nothing to restore.
   }
 }
 
-/** `line:column` of the first frame in the user's script, empty when there is none. */
+/** Returns `line:column` of the first frame in the user's script; empty if there is none. */
 export function userPosition(stack: string): string {
   const start = indexOf(stack, needle);
   if (start < 0) return '';
@@ -43,7 +43,7 @@ export function userPosition(stack: string): string {
   return exec(/^\d+:\d+/, rest)?.[0] ?? '';
 }
 
-/** A stack without the frames of the prelude. */
+/** Returns a stack without frames of the prelude. */
 export function withoutPrelude(stack: string): string {
   return stack
     .split('\n')
@@ -55,20 +55,20 @@ export function withoutPrelude(stack: string): string {
 const errorToString = Error.prototype.toString;
 const { apply } = Reflect;
 
-/** V8's default of `Error.stackTraceLimit`. */
+/** Number of frames shown to users; V8's default of `Error.stackTraceLimit`. */
 const shownFrames = 10;
-/** And those of the prelude: a call of `agent` has some eight above user code. */
+/** Number of frames captured: a call of `agent` has about eight prelude frames above user code. */
 const takenFrames = 20;
 
 /**
- * Stacks as V8 writes them, but without the frames of the prelude, so that what users see begins in their own code.
- * Without this, printed causes would count hidden frames as lines in common.
+ * Formats stacks like V8 but hides frames of the prelude, so that users see only their own code. Otherwise printed
+ * causes would count hidden frames as common lines.
  */
 export function hidePreludeFrames(): void {
   Error.stackTraceLimit = takenFrames;
   Error.prepareStackTrace = (error: unknown, sites: readonly unknown[]): string => {
     let text = headOf(error);
-    // User code that has set another limit gets as many frames as it asked for.
+    // User code that has set another limit gets that number of frames.
     let left = Error.stackTraceLimit === takenFrames ? shownFrames : Infinity;
     for (let index = 0; index < sites.length && left > 0; index += 1) {
       const frame = String(sites[index]);

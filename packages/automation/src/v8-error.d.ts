@@ -1,4 +1,4 @@
-/** Members that V8 adds to `Error` besides; the prelude uses it, the types for users leave it out. */
+/** Members that V8 adds to `Error`. The prelude uses them; the types for users leave them out. */
 interface ErrorConstructor {
   isError: (value: unknown) => boolean;
   prepareStackTrace: unknown;

@@ -3,35 +3,35 @@ import type { LogEntry, RunDetail } from '@phalanx/protocol';
 import type { Operations } from './operations.ts';
 import type { RunUpdate } from './run-update.ts';
 
-/** Operations that following needs. */
+/** Operations that following a run needs. */
 export type RunReader = Pick<Operations, 'events' | 'getRun' | 'runLogs'>;
 
-/** How often a run is looked at again whose changes nobody sends. */
+/** Polling interval of a run without an event stream, in milliseconds. */
 const lookMs = 300;
 /**
- * Silence after which the log of an ended run counts as complete, when its host could not deliver the rest:
- * nobody knows whether that comes.
+ * Silence in milliseconds after which the log of an ended run counts as complete, when its host could not deliver the
+ * rest: it is unknown whether the rest will arrive.
  */
 const quietMs = 1000;
-/** The host itself has to connect again before it can send them. */
+/** Silence after a broken connection, in milliseconds: the host itself has to reconnect before it can send the rest. */
 const quietAfterBreakMs = 10_000;
 
 export interface Look {
-  /** Whether events bring what changes next. */
+  /** Whether events deliver the next changes. */
   readonly hasEvents: boolean;
   /** Time at which the last connection broke, on the clock of `performance.now`. */
   readonly brokeAt: number;
   readonly signal: AbortSignal;
 }
 
-/** A run with the place up to which its log was handed out. */
+/** Run, with the position up to which its log was yielded. */
 export class FollowedRun {
   readonly runId: string;
-  /** The run as it was last read. */
+  /** State of the run at its last read. */
   run: RunDetail | undefined;
-  /** Time of the next look, on the clock of `performance.now`; `Infinity`: events bring what changes. */
+  /** Time of the next read, on the clock of `performance.now`; `Infinity` when events deliver changes. */
   dueAt = 0;
-  /** Whether everything was handed out. */
+  /** Whether everything was yielded. */
   isOver = false;
   readonly #api: RunReader;
   #from: string | undefined;
@@ -43,10 +43,10 @@ export class FollowedRun {
     this.#from = from;
   }
 
-  /** Reads its state and the next page of its log. */
+  /** Reads the state of the run and the next page of its log. */
   async look({ hasEvents, brokeAt, signal }: Look): Promise<RunUpdate[]> {
     const params = { id: this.runId };
-    // The state first: when the log is complete then, so is what is read next.
+    // Reads the state first: if the log is complete then, the page read next is complete too.
     const { run } = await this.#api.getRun({ params }, { signal });
     this.run = run;
     const query = this.#from === undefined ? {} : { from: this.#from };
@@ -60,7 +60,7 @@ export class FollowedRun {
     return updates;
   }
 
-  /** Takes entries of which some may be new, once the run was read. */
+  /** Returns the update of those entries that are new. Call it once the run was read. */
   take(entries: readonly LogEntry[], isTruncated = false): RunUpdate[] {
     const from = this.#from ?? '';
     const logs = entries.filter(({ run_id: runId, id }) => runId === this.runId && id > from);

@@ -1,4 +1,4 @@
-/** Throws the signal's reason as soon as it is aborted. */
+/** Waits. Throws the signal's reason as soon as the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** A UUID of version 4. The browser's own is not there on plain http. */
+/** Returns a UUID of version 4. The browser's own function is missing on plain HTTP. */
 export function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -3,17 +3,20 @@ import { maxSentFileParts, sentFilePartBytes, type SentFile, type SentFilePart }
 import { randomUuid } from './random-uuid.ts';
 
 export interface FileToSend {
-  /** Without a folder. By its end an APK is known: `.apk`, `.apks`, `.xapk`, `.apkm`. */
+  /** File name without a folder. Its extension identifies an APK: `.apk`, `.apks`, `.xapk`, `.apkm`. */
   readonly name: string;
-  /** A folder of the shared storage, such as `/sdcard/DCIM/Camera`. By default where its kind of files is looked for. */
+  /** Folder of the shared storage, such as `/sdcard/DCIM/Camera`. Default: the usual folder for this kind of file. */
   readonly folder?: string | undefined;
-  /** At most a gigabyte. */
+  /** Content of at most one gigabyte. */
   readonly content: Blob;
-  /** Hears of the share that has arrived, from 0 to 1. */
+  /** Receives the uploaded share, from 0 to 1. */
   readonly onProgress?: (share: number) => void;
 }
 
-/** Sends a file in parts by `post`. Resolves when the phone has installed or stored it, with where it is and what of it is not there. */
+/**
+ * Uploads a file in parts by `post`. Resolves when the phone has installed or stored it, with its path or the parts
+ * that were not installed.
+ */
 export async function sendFile(
   post: (part: SentFilePart) => Promise<SentFile>,
   { name, folder, content, onProgress }: FileToSend,
@@ -28,7 +31,7 @@ export async function sendFile(
     const sent = await post({ upload_id, name, ...place, part, is_last, base64: await base64Of(bytes) });
     onProgress?.((part + 1) / parts);
     if (sent.state === 'installed' || sent.state === 'stored') return sent;
-    // Asked again with the last part while the phone works.
+    // While the phone works, the last part is sent again to poll the result.
     if (!is_last) part += 1;
   }
 }

@@ -1,37 +1,37 @@
 /*
  * confine [option …] -- PROGRAM [argument …]
  *
- * Gives up, for itself and for good, what PROGRAM does not need, and becomes PROGRAM: files by Landlock, system calls
- * by seccomp, resources by rlimits, root's capabilities. Every descriptor but 0–2 (and those of --keep) is closed.
+ * Permanently drops its rights that PROGRAM does not need, and executes PROGRAM: files by Landlock, system calls by
+ * seccomp, resources by rlimits, root's capabilities. Closes every descriptor except 0–2 (and those of --keep).
  *
- *   --read PATH        PROGRAM may read the file, or all below the folder; a path that does not exist is left out
- *   --run PATH         the same, and execute it
- *   --write PATH       the same as --read, and write, make and remove
- *   --no-sockets       no socket can be made: no network, no local services
+ *   --read PATH        PROGRAM may read the file, or everything below the folder; a missing path is skipped
+ *   --run PATH         as --read, and execute it
+ *   --write PATH       as --read, and write, create and remove
+ *   --no-sockets       no socket can be created: no network, no local services
  *   --no-processes     no other process can be started (threads can)
- *   --empty-network    a network namespace of its own, with nothing in it
- *   --own-root         a mount namespace of its own, in which only the paths above exist, and none can be changed
+ *   --empty-network    a separate, empty network namespace
+ *   --own-root         a separate mount namespace with only the paths above; read-only without --write
  *   --cgroup FILE      join the control group of this cgroup.procs
- *   --data-bytes N     limit of the memory that is written to (RLIMIT_DATA)
- *   --cpu-seconds N    limit of the processor time (RLIMIT_CPU)
- *   --file-bytes N     limit of a file that is written (RLIMIT_FSIZE)
+ *   --data-bytes N     limit of writable memory (RLIMIT_DATA)
+ *   --cpu-seconds N    limit of CPU time (RLIMIT_CPU)
+ *   --file-bytes N     limit of the size of a written file (RLIMIT_FSIZE)
  *   --files N          limit of open descriptors
  *   --keep N           do not close descriptor N
- *   --nice N           weigh less than the caller, by so many nice values
- *   --parent PID       end with the caller, which has this process ID; so does all that PROGRAM starts
- *   --no-watcher       what PROGRAM starts may outlive it
- *   --unconfined       only the last three, without giving anything up
- *   --probe            print what this machine offers, `landlock=ABI seccomp=0|1 network=0|1 root=0|1`, and end
+ *   --nice N           nice value, relative to that of the caller
+ *   --parent PID       process ID of the caller: PROGRAM and its descendants end with it
+ *   --no-watcher       descendants may outlive PROGRAM
+ *   --unconfined       apply only --nice, --parent and --no-watcher, without dropping any rights
+ *   --probe            print the features of this machine, `landlock=ABI seccomp=0|1 network=0|1 root=0|1`, and exit
  *
  * confine --starter SOCKET PID
  *
  * Starts programs for the process PID, and ends with it: see starter.h.
  *
- * PROGRAM gets a process group of its own, and keeps the session of the caller: where the kernel shares the processors
- * among sessions first (sched_autogroup), nice values count within one session alone.
- * Ends with 70 and a line on standard error when something that was asked for can't be done.
+ * PROGRAM gets its own process group, and keeps the session of the caller: where the kernel first shares the CPUs among
+ * sessions (sched_autogroup), nice values only count within one session.
+ * Exits with 70 and a line on standard error when an option can't be applied.
  *
- * It is built without a C library, so that one small static file runs on every Linux of its architecture.
+ * Built without a C library, so that one small static file runs on every Linux of its architecture.
  */
 #include <asm/unistd.h>
 #include <linux/audit.h>
@@ -71,7 +71,7 @@ static long sys(long number, long a, long b, long c, long d, long e) {
 #error "confine knows x86-64 and arm64"
 #endif
 
-/* Newer than the headers of the systems that this is built on; the numbers are the same on every architecture. */
+/* Missing in the headers of the build systems; the numbers are the same on every architecture. */
 enum { nr_landlock_create_ruleset = 444, nr_landlock_add_rule = 445, nr_landlock_restrict_self = 446 };
 enum { nr_pidfd_send_signal = 424, nr_io_uring_setup = 425, nr_pidfd_open = 434, nr_clone3 = 435, nr_close_range = 436 };
 enum { nr_pidfd_getfd = 438, nr_process_madvise = 440, nr_mount_setattr = 442, nr_process_mrelease = 448 };
@@ -131,7 +131,7 @@ static long landlock_abi(void) {
   return abi > 0 ? abi : 0;
 }
 
-/* What each version of the interface can restrict; asking for more is refused whole. */
+/* Rights that each version of the interface can restrict; requesting others fails as a whole. */
 static u64 file_rights(long abi) {
   if (abi >= 5) return (1 << 16) - 1;
   if (abi >= 3) return (1 << 15) - 1;
@@ -164,7 +164,7 @@ static void allow_path(long ruleset, const char *path, u64 access) {
 
 /* ---- system calls: seccomp -------------------------------------------------------------------------------------- */
 
-/* What gives a hold on other processes, the kernel or the machine. */
+/* Calls that affect other processes, the kernel or the machine. */
 static const int refused_calls[] = {
   __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, nr_process_madvise, nr_process_mrelease,
   nr_pidfd_open, nr_pidfd_getfd, nr_pidfd_send_signal, __NR_kcmp, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo,
@@ -177,14 +177,14 @@ static const int refused_calls[] = {
   __NR_syslog, __NR_settimeofday, __NR_clock_settime, __NR_sethostname, __NR_setdomainname, __NR_fanotify_init,
   __NR_migrate_pages, __NR_move_pages, __NR_sched_setaffinity, __NR_setpriority, __NR_ioprio_set,
   __NR_shmget, __NR_semget, __NR_msgget, __NR_mq_open, __NR_inotify_init1, __NR_inotify_add_watch,
-  /* Its group is ended with it, and its session has its weight. */
+  /* The group is killed with the program, and the session determines its CPU share. */
   __NR_setsid, __NR_setpgid,
 #if defined(__x86_64__)
   __NR_iopl, __NR_ioperm, __NR_modify_ldt, __NR_uselib, __NR_ustat, __NR_inotify_init,
 #endif
 };
 
-/* How a process begins, where none may; memfd and execveat would execute what no file holds. */
+/* Calls that start a process, refused when none may start; memfd and execveat would execute code without a file. */
 static const int process_calls[] = {
   __NR_memfd_create, __NR_execveat,
 #if defined(__x86_64__)
@@ -192,7 +192,7 @@ static const int process_calls[] = {
 #endif
 };
 
-/* What Landlock leaves to the owner of a file that can't be opened; for who writes no files. */
+/* Calls that Landlock leaves to the owner of a file that can't be opened; refused for programs that write no files. */
 static const int attribute_calls[] = {
   __NR_fchmod, __NR_fchmodat, nr_fchmodat2, __NR_fchown, __NR_fchownat, __NR_utimensat,
   __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, nr_setxattrat,
@@ -202,10 +202,10 @@ static const int attribute_calls[] = {
 #endif
 };
 
-/* A program that it starts may have another working folder. */
+/* Refused only without other processes: a started program may need another working folder. */
 static const int folder_calls[] = { __NR_chdir, __NR_fchdir };
 
-/* A pair of connected sockets leads nowhere, and is how Node makes pipes. */
+/* socketpair stays allowed: a connected pair reaches nobody else, and Node creates its pipes with it. */
 static const int socket_calls[] = { __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4 };
 
 static struct sock_filter program[320];
@@ -229,7 +229,7 @@ static void refuse_calls(const int *calls, ulong count) {
 #define refuse(list) refuse_calls(list, sizeof list / sizeof *list)
 #define argument(index) (16 + 8 * (index))
 
-/* The call is allowed only when its first argument is this value; `other` too. Leaves the call's number loaded. */
+/* Allows the call only with `value` or `other` as its first argument. Leaves the call's number loaded. */
 static void allow_only(int call, unsigned value, unsigned other) {
   emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 5, (unsigned)call);
   load(argument(0));
@@ -246,7 +246,7 @@ static void build_filter(int no_sockets, int no_processes, int no_writing) {
   give(SECCOMP_RET_KILL_PROCESS);
   load(0);
 #if defined(__x86_64__)
-  emit(BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000); /* the x32 numbers of the same calls */
+  emit(BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000); /* x32 numbers of the same calls */
   give(SECCOMP_RET_KILL_PROCESS);
 #endif
   refuse(refused_calls);
@@ -255,7 +255,7 @@ static void build_filter(int no_sockets, int no_processes, int no_writing) {
   if (no_processes) {
     refuse(process_calls);
     refuse(folder_calls);
-    /* clone3 keeps its flags in memory, where no filter can read them: the C library then takes clone. */
+    /* clone3 passes its flags in memory, where no filter can read them; the C library then falls back to clone. */
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, nr_clone3);
     give(SECCOMP_RET_ERRNO | enosys);
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 4, __NR_clone);
@@ -263,7 +263,7 @@ static void build_filter(int no_sockets, int no_processes, int no_writing) {
     emit(BPF_JMP | BPF_JSET | BPF_K, 1, 0, clone_thread);
     give(SECCOMP_RET_ERRNO | eperm);
     give(SECCOMP_RET_ALLOW);
-    /* Signals and limits for itself only; what starts processes has to end them. */
+    /* Signals and limits only for itself; a program that may start processes also has to end them. */
     allow_only(__NR_kill, own, own);
     allow_only(__NR_tgkill, own, own);
     allow_only(__NR_prlimit64, own, 0);
@@ -283,16 +283,16 @@ static void limit(int resource, ulong value) {
   if (sys(__NR_prlimit64, 0, resource, (long)both, 0, 0) < 0) fail("a limit can't be set", "");
 }
 
-/* The system call answers with 20 less the nice value. */
+/* The system call returns 20 minus the nice value. */
 static long nice_of(long process) { return 20 - sys(__NR_getpriority, 0, process, 0, 0, 0); }
 
-/* Counted from the parent: it may have taken weight from this process already. */
+/* Relative to the parent, which may already have lowered the priority of this process. */
 static void weigh_less(ulong steps) {
   long nice = nice_of(sys(__NR_getppid, 0, 0, 0, 0, 0)) + (long)steps;
   if (nice_of(0) < nice) sys(__NR_setpriority, 0, 0, nice > 19 ? 19 : nice, 0, 0);
 }
 
-/* Without capabilities user 0 is an owner of files, and nothing more. */
+/* Without capabilities, user 0 has no more rights than any other owner of files. */
 static void drop_capabilities(void) {
   unsigned header[2] = { 0x20080522, 0 };
   unsigned sets[6] = { 0 };
@@ -309,7 +309,7 @@ static long write_file(const char *file, const char *text) {
   return written;
 }
 
-/* `ID ID 1`: this user, or group, is itself in the namespace. */
+/* Returns `ID ID 1`: maps this user or group to itself in the namespace. */
 static const char *mapping(ulong id) {
   static char line[64];
   char *at = line + sizeof line - 1;
@@ -324,13 +324,13 @@ static const char *mapping(ulong id) {
   return digits[1];
 }
 
-/* Root may make them; others first need a user namespace, whose capabilities are given up with all the others. */
+/* Root may create namespaces; others first need a user namespace, whose capabilities are dropped with all others. */
 static int enter_namespaces(int flags) {
   ulong user = (ulong)sys(__NR_geteuid, 0, 0, 0, 0, 0);
   ulong group = (ulong)sys(__NR_getegid, 0, 0, 0, 0, 0);
   if (sys(__NR_unshare, flags, 0, 0, 0, 0) == 0) return 1;
   if (sys(__NR_unshare, clone_newuser | flags, 0, 0, 0, 0) < 0) return 0;
-  /* Files can be made only by who has a name there. */
+  /* Only users that are mapped in the namespace can create files. */
   write_file("/proc/self/setgroups", "deny");
   write_file("/proc/self/uid_map", mapping(user));
   write_file("/proc/self/gid_map", mapping(group));
@@ -354,7 +354,7 @@ static int is_folder(long descriptor) {
   return (state[14] & s_ifmt) == s_ifdir;
 }
 
-/* Makes the folders above `path`, and a folder or a file for it, below the current folder. */
+/* Creates `path` below the current folder: its parents, and a folder or a file. */
 static void make_place(const char *path, int folder) {
   static char part[4096];
   ulong length = 0;
@@ -374,8 +374,8 @@ static int is_path_option(const char *option) {
 }
 
 /*
- * In the mount namespace of this process: a root that has the paths of the options and nothing else. What is mounted is
- * cloned before the folder for the new root is covered, which may have some of it.
+ * Creates a root in the mount namespace of this process that contains only the paths of the options. The mounts are
+ * cloned before the folder for the new root is covered, because that folder may contain some of them.
  */
 static int make_root(char **arguments, int read_only) {
   static long trees[128];
@@ -406,13 +406,13 @@ static int make_root(char **arguments, int read_only) {
 
 static int parent_is(long parent) { return sys(__NR_getppid, 0, 0, 0, 0, 0) == parent; }
 
-/* After all that changes credentials, which takes it back. */
+/* Ends this process with its parent. Must follow all changes of credentials, which reset it. */
 static void end_with(long parent) {
   sys(__NR_prctl, pr_set_pdeathsig, sigkill, 0, 0, 0);
   if (!parent_is(parent)) sys(__NR_exit_group, 70, 0, 0, 0, 0);
 }
 
-/* A child of the program that ends the program's group when the program has ended, however that was. */
+/* Starts a child of the program that kills the program's group once the program has ended, for whatever reason. */
 static void watch_group(void) {
   long program_id = sys(__NR_getpid, 0, 0, 0, 0, 0);
   long child = sys(__NR_clone, sigchld, 0, 0, 0, 0);
@@ -421,7 +421,7 @@ static void watch_group(void) {
   u64 all = ~0ull;
   sys(nr_close_range, 0, -1, 0, 0, 0);
   sys(__NR_rt_sigprocmask, 0, (long)&all, 0, 8, 0);
-  /* No signal would tell it: Landlock lets the program send none to who is not confined as it is. */
+  /* Polls, because no signal would arrive: Landlock denies the program signals to a less confined process. */
   struct { int descriptor; short events, returned; } end = { (int)sys(nr_pidfd_open, program_id, 0, 0, 0, 0), 1, 0 };
   while (parent_is(program_id)) sys(__NR_ppoll, (long)&end, 1, 0, 0, 0);
   sys(__NR_kill, 0, sigkill, 0, 0, 0);
@@ -452,7 +452,7 @@ static int has_option(char **arguments, const char *option) {
   return 0;
 }
 
-/* Closed only by the exec: what is inherited by mistake must not reach the program. */
+/* Closes descriptors on exec: those inherited by mistake must not reach the program. */
 static void keep_descriptors(char **arguments) {
   sys(nr_close_range, 3, -1, 4, 0, 0);
   for (; *arguments && !same(*arguments, "--"); arguments++)
@@ -517,7 +517,7 @@ __attribute__((used)) static void begin(long *stack) {
   u64 reading = read_file | read_folder;
   u64 writing = file_rights(abi) & ~(u64)(execute | device_ioctl);
 
-  /* A leader of a session has a group already. */
+  /* The result is ignored: the leader of a session already has its own group. */
   sys(__NR_setpgid, 0, 0, 0, 0, 0);
   for (; *arguments && !same(*arguments, "--"); arguments++) {
     const char *option = *arguments;

@@ -1,14 +1,14 @@
 /*
  * confine --starter SOCKET PID: a part of confine.c.
  *
- * To fork a large process takes long, and it stands still until the child is executed. This one is small, and starts
- * programs in its place. Standard input brings first a secret of 16 bytes, then requests:
+ * Forking a large process takes long, and blocks it until the child is executed. This process is small, and starts
+ * programs on its behalf. Standard input contains a secret of 16 bytes, then requests:
  *
- *   u32 length of what follows, u32 id, u32 streams, u32 words, folder NUL, words of the command NUL …, variables NUL …
+ *   u32 length of the rest, u32 id, u32 streams, u32 words, folder NUL, words of the command NUL …, variables NUL …
  *
- * The descriptors 0 to streams - 1 of the program are connections to the abstract socket SOCKET, each begun with the
- * secret, u32 id and u32 descriptor. Standard output tells `started ID PID`, `failed ID ERRNO` of those that could not
- * be started, and `exited PID STATUS`, as wait(2) gives it.
+ * The descriptors 0 to streams - 1 of the program are connections to the abstract socket SOCKET, each of which begins
+ * with the secret, u32 id and u32 descriptor. Standard output reports `started ID PID`, `failed ID ERRNO` for programs
+ * that could not be started, and `exited PID STATUS` with the status of wait(2).
  */
 
 enum { af_unix = 1, stream_cloexec = 1 | 02000000, f_dupfd_cloexec = 1030, sig_block = 0, sig_setmask = 2, wnohang = 1 };
@@ -44,7 +44,7 @@ static void tell(const char *what, ulong which, ulong value) {
   sys(__NR_write, 1, (long)line, end - line, 0, 0);
 }
 
-/* What brings requests has gone, and with it all reason to be here. */
+/* Exits at the end of the input: the process that sends requests is gone. */
 static void read_whole(void *to, ulong length) {
   for (char *at = to; length;) {
     long got = sys(__NR_read, 0, (long)at, (long)length, 0, 0);
@@ -66,7 +66,7 @@ static long connect_stream(unsigned id, unsigned stream) {
   return result;
 }
 
-/* In the new process. Its streams take the places of this program's own. */
+/* Runs in the new process. Its streams replace the standard streams of the starter. */
 __attribute__((noreturn)) static void become(struct request *request, long *streams) {
   u64 no_signal = 0;
   for (unsigned at = 0; at < request->streams; at++)
@@ -79,7 +79,7 @@ __attribute__((noreturn)) static void become(struct request *request, long *stre
   __builtin_unreachable();
 }
 
-/* The words of the command, nothing, the variables, nothing. */
+/* Splits a request into the words of the command and the variables, each followed by a null pointer. */
 static int split_words(char *at, const char *end, unsigned words) {
   unsigned count = 0;
   for (; at < end; at += length_of(at) + 1) {

@@ -14,7 +14,7 @@ let folder: string;
 let self: string;
 let group: string;
 
-/** Files as the kernel has them: few machines hand a control group over to whoever runs the tests. */
+/** Simulates the kernel's files, because few machines delegate a control group to the user who runs the tests. */
 beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'phalanx-groups-'));
   self = path.join(folder, 'self');

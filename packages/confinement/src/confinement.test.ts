@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Output of a program that runs as a sandbox process does, but without any of Node's own walls. */
+/** Runs a program like a sandbox process, but without Node's own restrictions, and returns its output. */
 async function confined(
   program: string,
   args: readonly string[],
@@ -46,7 +46,7 @@ const inNode = (code: string, more?: Partial<Policy>): Promise<string> =>
     more,
   );
 
-/** Native code at work: the number of a system call and its arguments, as taken-over code would make it. */
+/** Makes a system call from native code, as compromised code would, by its number and arguments. */
 async function systemCall(call: string, more?: Partial<Policy>): Promise<string> {
   const code = `my $r = syscall(${call}); print $r < 0 ? "refused " . ($!+0) : "done"`;
   const perlFiles = { readable: [...nodeFiles().readable, '/usr/lib', '/usr/share/perl'] };
@@ -257,7 +257,7 @@ describe.runIf(confinement.holds)('a process that was taken over', () => {
   });
 
   it('gets no more memory than its policy gives', async () => {
-    // Untouched memory counts, and takes no time.
+    // Untouched memory counts against the limit, and takes no time to allocate.
     const code = `const all = []; for (;;) all.push(Buffer.allocUnsafeSlow(64 << 20))`;
     expect(await inNode(code, { maxDataBytes: 1 << 30 })).toBe('ERR_MEMORY_ALLOCATION_FAILED');
   });
@@ -302,7 +302,7 @@ describe('the launcher in the repository', () => {
     ['arm64', 'aarch64-linux-gnu-gcc'],
   ])('for %s is what its source gives', async (architecture, compiler) => {
     const version = await versionOf(compiler);
-    // Another compiler gives other bytes.
+    // Another compiler version produces other bytes.
     if (version !== '12.2.0') return console.error(`!!! NOT TESTED: ${compiler} 12.2.0 is ${version}`);
     const built = await build(compiler, path.join(folder, architecture));
     expect(built.equals(readFileSync(path.join(native, `confine-linux-${architecture}`)))).toBe(true);

@@ -7,36 +7,36 @@ import path from 'node:path';
 
 import { nodeFiles, launcherOptions, lifeOptions, type Offers, type Policy } from './policy.ts';
 
-/** A program and its arguments, as `spawn` takes them. */
+/** Program and its arguments, as `spawn` takes them. */
 export interface Start {
   readonly program: string;
   readonly args: readonly string[];
-  /** Set when the program makes a process group of its own; otherwise who spawns it detaches it to get one. */
+  /** Set when the program creates its own process group. Otherwise `spawn` has to detach it. */
   readonly makesGroup?: boolean;
 }
 
-/** How programs are started that work with what users wrote. */
+/** Confinement of programs that process user input. */
 export interface Confinement {
-  /** Whether the kernel holds confined programs to their policy. */
+  /** Whether the kernel enforces the policy of confined programs. */
   readonly holds: boolean;
-  /** One sentence for the operator: what protects this machine, or what is missing and what to do. */
+  /** Sentence for the operator: what protects this machine, or what is missing and what to do. */
   readonly description: string;
   /**
-   * Returns the program to start instead of `start`, so that it runs under `policy`, as far as this machine can
-   * enforce it.
+   * Returns the program to start instead of `start`, so that it runs under `policy` as far as this machine can enforce
+   * it.
    */
   wrap(start: Start, policy: Policy): Start;
 }
 
 export interface ConfinementOptions {
-  /** For tests: where the launcher is looked for. Default: the one of this package for this architecture. */
+  /** Path of the launcher, for tests. Default: the one of this package for this architecture. */
   launcher?: string;
 }
 
 const run = promisify(execFile);
 const tryOutMs = 10_000;
 
-/** Things that the kernel must refuse to a confined Node, by name; the script prints those that were not refused. */
+/** Actions that the kernel must deny to a confined Node, by name. The script prints those that were not denied. */
 const forbidden = `
 const reached = [];
 const attempt = (name, act) => { try { act(); reached.push(name); } catch {} };
@@ -54,8 +54,8 @@ socket.on('error', ({ code }) => {
 let ofThisMachine: Promise<Confinement> | undefined;
 
 /**
- * Finds out, by trying it, how programs can be confined on this machine; once a process. Never throws: a machine that
- * can't confine says so in `description`.
+ * Determines by a test run how this machine can confine programs; once per process. Never throws: a machine without
+ * confinement says so in `description`.
  */
 export async function openConfinement(options: ConfinementOptions = {}): Promise<Confinement> {
   if (options.launcher !== undefined) return tryLauncher(options);
@@ -63,8 +63,8 @@ export async function openConfinement(options: ConfinementOptions = {}): Promise
 }
 
 /**
- * Returns the program to start instead of `start`, so that it ends with this process and has a lower priority.
- * Nothing else is changed.
+ * Returns the program to start instead of `start`, so that it ends with this process and has a lower priority. Nothing
+ * else changes.
  */
 export function endingWithCaller(start: Start): Start {
   const launcher = launcherOfThisMachine();
@@ -93,7 +93,7 @@ async function tryLauncher(options: ConfinementOptions): Promise<Confinement> {
   }
 }
 
-/** The launcher comes built: one static program for each architecture. */
+/** Returns the path of the prebuilt launcher, a static program for each architecture. */
 function launcherFor(platform: string, architecture: string): string | undefined {
   if (platform !== 'linux' || !['x64', 'arm64'].includes(architecture)) return undefined;
   return fileURLToPath(new URL(`../native/confine-linux-${architecture}`, import.meta.url));
@@ -143,26 +143,32 @@ const unconfined = (reason: string, launcher?: string): Confinement => ({
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n').slice(0, 2).join(' ').slice(0, 300);
 
-/** A control group (cgroup v2) for all confined processes together, or why there is none. */
+/** Control group (cgroup v2) for all confined processes together, or the reason why there is none. */
 type MemoryGroup =
   | { readonly kind: 'limited'; readonly procs: string; readonly maxBytes: number }
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Paths under which the kernel describes cgroups; a test has its own. */
+/** Paths at which the kernel describes cgroups. Tests use their own. */
 interface GroupPlaces {
   /** `/proc/self` */
   readonly self: string;
   readonly processId: number;
 }
 
-/** The rest is for the service itself: a full group ends the largest process in it, never the service. */
+/**
+ * Share of the memory for confined processes. The rest is for the service itself: when the group is full, the kernel
+ * kills its largest process, never the service.
+ */
 const shareOfMemory = 0.75;
-/** The kernel gives controllers only to groups without processes of their own, so the service needs one, too. */
+/**
+ * Group of the service itself. The kernel enables controllers only for the children of groups without own processes, so
+ * the service also needs a group.
+ */
 const serviceGroup = 'phalanx-service';
 const confinedGroup = 'phalanx-confined';
 
 /**
- * Makes the group below the one that this process is in, if that one is handed over to it (systemd: `Delegate=memory`).
+ * Creates the group below the current one of this process, if that is delegated to it (systemd: `Delegate=memory`).
  * Never throws.
  */
 export async function openMemoryGroup(
@@ -183,7 +189,10 @@ export async function openMemoryGroup(
 
 const none = (reason: string): MemoryGroup => ({ kind: 'none', reason });
 
-/** A start after another one, as after giving up root, finds itself in the group of the service. */
+/**
+ * Returns the delegated group. After a repeated start, such as after dropping root, the process is already in the group
+ * of the service.
+ */
 async function findOwnGroup(self: string): Promise<string | undefined> {
   const own = /^0::(\/.*)$/m.exec(await readFile(path.join(self, 'cgroup'), 'utf8'))?.[1];
   const mount = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /m.exec(
@@ -204,12 +213,13 @@ async function limit(group: string, memoryBytes: number): Promise<MemoryGroup> {
   await mkdir(group, { recursive: true });
   const maxBytes = Math.floor(memoryBytes * shareOfMemory);
   await writeFile(path.join(group, 'memory.max'), String(maxBytes));
-  // Without it a bomb fills the swap first. Missing where the kernel counts no swap.
+  // Without this limit, a memory bomb first fills the swap. The file is missing when the kernel does not account for
+  // swap.
   await writeFile(path.join(group, 'memory.swap.max'), '0', { flag: 'r+' }).catch(() => undefined);
   return { kind: 'limited', procs: path.join(group, 'cgroup.procs'), maxBytes };
 }
 
-/** Memory of this machine, or of the service if its cgroup limits it, in bytes. */
+/** Returns the memory of this machine, or of the service if its cgroup limits it, in bytes. */
 async function memoryOf(base: string): Promise<number> {
   const text = await readFile(path.join(base, 'memory.max'), 'utf8').catch(() => 'max');
   const limited = Number(text.trim());

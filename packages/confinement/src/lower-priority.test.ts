@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { lowerPriority } from './lower-priority.ts';
 
 const started: ChildProcess[] = [];
-// A process that is left behind would keep the tests from ending.
+// A leftover process would keep the tests from ending.
 afterEach(async () => {
   for (const child of started.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -17,7 +17,7 @@ afterEach(async () => {
   }
 });
 
-/** A process and its child. */
+/** Starts a process and its child. */
 async function startTwo(): Promise<{ parent: ChildProcess; ids: number[] }> {
   const parent = spawn('/bin/sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], {
     stdio: ['ignore', 'pipe', 'ignore'],

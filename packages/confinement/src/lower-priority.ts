@@ -2,26 +2,25 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /**
- * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. Work
- * of honest users has to go on beside other programs of a busy machine, so it must not fall far behind.
+ * Nice values. The service itself has 0, and each step reduces the share of a contended CPU by a quarter. Work of
+ * honest users has to progress beside other programs of a busy machine, so it must not fall far behind.
  */
 const niceOf = {
   process: 10,
-  /** Its weight stands against that of the whole service, not of each of its threads. */
+  /** Nice value of a session, whose weight competes with that of the whole service, not with each of its threads. */
   session: 19,
 };
-/** Others go before the process and all that it has started. Nothing takes it back. */
+/** Lowers the priority of the process and of its descendants permanently. */
 export function lowerPriority(pid: number): void {
   lowerAll(pid);
-  // On kernels that share the processors among sessions first (autogroups), a nice value counts only within its
-  // session.
+  // On kernels that first share the CPUs among sessions (autogroups), a nice value only counts within its session.
   if (leadsSession(pid)) lowerAutogroup(pid);
 }
 
-/** Any other process is in the session of the service. */
+/** Whether the process leads a session. Any other process belongs to the session of the service. */
 function leadsSession(pid: number): boolean {
   try {
-    // The name in brackets may contain any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // The name in parentheses may contain any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
     return Number(fields?.[3]) === pid;
   } catch {
@@ -33,7 +32,7 @@ function lowerAutogroup(pid: number, tries = 5): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, String(niceOf.session));
   } catch (error) {
-    // Linux takes one change in a tenth of a second.
+    // Linux accepts one change per 100 ms.
     const isTooSoon = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
     if (isTooSoon && tries > 0) setTimeout(() => lowerAutogroup(pid, tries - 1), 200).unref();
   }
@@ -46,7 +45,7 @@ function lowerAll(pid: number): void {
   }
 }
 
-/** On Linux each thread has a priority of its own. */
+/** Returns the threads of a process, because each thread has its own priority on Linux. */
 function threadsOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map(Number);

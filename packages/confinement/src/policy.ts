@@ -1,50 +1,50 @@
 import { readFileSync } from 'node:fs';
 import { basename, isAbsolute } from 'node:path';
 
-/**
- * Permissions that a confined program keeps. Everything that is not named is given up, for it and for all that
- * it starts.
- */
+/** Permissions that a confined program keeps. The program and its descendants lose everything that is not listed. */
 export interface Policy {
-  /** Files, and folders with all below them. A path that does not exist is left out. */
+  /** Readable files, and folders with all their contents. Missing paths are skipped. */
   readonly readable: readonly string[];
-  /** Readable, and executable. */
+  /** Readable and executable files and folders. */
   readonly runnable: readonly string[];
-  /** Readable, writable, and new files may be made below them. */
+  /** Readable and writable files and folders, in which new files may be created. */
   readonly writable?: readonly string[];
-  /** Whether sockets can be made: the network, and services of this machine. Default false. */
+  /** Whether sockets can be created, for the network and for local services. Default false. */
   readonly sockets?: boolean;
   /** Whether other processes can be started. Default false. */
   readonly processes?: boolean;
-  /** Whether it gets an empty network of its own, where this machine has that: 3 ms more at its start. Default false. */
+  /**
+   * Whether the program gets its own empty network where this machine supports that, which adds 3 ms to its start.
+   * Default false.
+   */
   readonly emptyNetwork?: boolean;
   /**
-   * Whether nothing but the files above exists for it, where this machine has mount namespaces: 2 ms more at its start.
-   * Landlock alone refuses contents, and leaves names, sizes and times. Default false.
+   * Whether only the files above exist for the program where this machine supports mount namespaces, which adds 2 ms to
+   * its start. Landlock alone only protects contents, and leaves names, sizes and times visible. Default false.
    */
   readonly ownRoot?: boolean;
-  /** Its nice value, counted from that of the caller; each step is a quarter less of a processor that is contended. Default 5. */
+  /** Nice value relative to the caller. Each step reduces the share of a contended CPU by a quarter. Default 5. */
   readonly nice?: number;
-  /** Memory that may be written to, for each process. No limit by default. */
+  /** Maximum writable memory per process, in bytes. Default: no limit. */
   readonly maxDataBytes?: number;
-  /** Processor time, for each process. No limit by default. */
+  /** Maximum CPU time per process, in seconds. Default: no limit. */
   readonly maxCpuSeconds?: number;
-  /** Size of a file that it writes. No limit by default. */
+  /** Maximum size of a written file, in bytes. Default: no limit. */
   readonly maxFileBytes?: number;
   readonly maxOpenFiles?: number;
-  /** Descriptors beyond 0, 1 and 2 that it inherits. */
+  /** Inherited descriptors other than 0, 1 and 2. */
   readonly keptDescriptors?: readonly number[];
 }
 
-/** Means of confinement on this machine beyond Landlock and seccomp. */
+/** Features of this machine for confinement, in addition to Landlock and seccomp. */
 export interface Offers {
   readonly emptyNetwork: boolean;
   readonly ownRoot: boolean;
-  /** The `cgroup.procs` of the group that limits the memory of all confined processes together. */
+  /** Path of `cgroup.procs` of the group that limits the memory of all confined processes together. */
   readonly groupFile?: string;
 }
 
-/** The options of the launcher (`native/confine.c`) for a policy. */
+/** Returns the options of the launcher (`native/confine.c`) for a policy. */
 export function launcherOptions(policy: Policy, offers: Offers): string[] {
   return [
     ...policy.readable.flatMap((path) => ['--read', path]),
@@ -64,17 +64,19 @@ export function launcherOptions(policy: Policy, offers: Offers): string[] {
   ];
 }
 
-/** Users' work weighs less than the service, from its start. */
+/** Default nice value: users' work has a lower priority than the service from its start. */
 const defaultNice = 5;
 
-/** Options for every program that is started, confined or not: its priority, and that it ends with this process. */
+/**
+ * Returns the options for every started program, confined or not: its priority, and its end together with this process.
+ */
 export const lifeOptions = (nice = defaultNice): string[] => [
   ...option('--nice', nice),
   ...option('--parent', process.pid),
   ...(firstProcessIsNode() ? ['--no-watcher'] : []),
 ];
 
-/** The same for a program that another process starts in the place of this one. */
+/** Replaces the parent in the options, for a program that another process starts on behalf of this one. */
 export const withParent = (args: readonly string[], pid: number): string[] => {
   const at = args.indexOf('--parent');
   return at === -1 || args.indexOf('--') < at ? [...args] : args.with(at + 1, String(pid));
@@ -83,8 +85,8 @@ export const withParent = (args: readonly string[], pid: number): string[] => {
 let isNodeFirst: boolean | undefined;
 
 /**
- * In a container without an init, Node as its first process never reaps the watcher of a program that has ended. All
- * processes of the container end with the first one anyway.
+ * Whether the first process of the container is Node, which never reaps the watcher of an ended program. All processes
+ * of the container end with the first one anyway.
  */
 function firstProcessIsNode(): boolean {
   return (isNodeFirst ??= /^(\S*\/)?(node|npm)\b/.test(commandLineOfFirst()));
@@ -106,8 +108,8 @@ type NodeFiles = Pick<Policy, 'readable' | 'runnable'>;
 let found: NodeFiles | undefined;
 
 /**
- * Files that this Node itself needs to start again: its program, its libraries, and the few files that they
- * read. Found once, because the report that lists the libraries blocks the thread for some milliseconds.
+ * Returns the files that this Node needs to start again: its program, its libraries, and the few files that they read.
+ * The result is cached, because the report that lists the libraries blocks the thread for some milliseconds.
  */
 export function nodeFiles(): NodeFiles {
   return (found ??= findNodeFiles());
@@ -117,13 +119,13 @@ function findNodeFiles(): NodeFiles {
   const libraries = sharedObjects();
   return {
     readable: [...libraries, '/etc/ld.so.cache', '/dev/null', '/dev/urandom', '/proc/self'],
-    // The kernel executes the loader of the libraries, too.
+    // The kernel also executes the loader of the libraries.
     runnable: [process.execPath, ...libraries.filter((file) => basename(file).startsWith('ld'))],
   };
 }
 
 function sharedObjects(): string[] {
-  // Without it the report looks up the names of all open connections. Missing in the types of Node 24.
+  // Without this option, the report resolves the names of all open connections. It is missing in the types of Node 24.
   Object.assign(process.report, { excludeNetwork: true });
   const report: object = process.report.getReport();
   const listed: unknown = 'sharedObjects' in report ? report.sharedObjects : [];

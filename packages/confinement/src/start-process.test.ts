@@ -25,7 +25,7 @@ async function sh(script: string, more: Partial<typeof options> = {}): Promise<S
 
 const parentOf = (pid: number): number =>
   Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-/** A zombie counts as dead: the first process may take a moment to reap it. */
+/** Whether the process is alive. A zombie counts as dead, because the first process may take a moment to reap it. */
 const lives = (pid: number): boolean =>
   existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 const commandOf = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8');

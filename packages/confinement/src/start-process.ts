@@ -19,8 +19,8 @@ import {
 let opening: Promise<Starter | undefined> | undefined;
 
 /**
- * Starts a program; one that the launcher begins (`Confinement.wrap`, `endingWithCaller`) without keeping the event loop.
- * Rejects with the system's error when it can't be started.
+ * Starts a program. A program with the launcher (`Confinement.wrap`, `endingWithCaller`) starts without blocking the
+ * event loop. Rejects with the system's error when it can't be started.
  */
 export async function startProcess(start: Start, options: StartOptions): Promise<StartedProcess> {
   const starter = start.makesGroup === true ? await findStarter() : undefined;
@@ -41,15 +41,15 @@ async function findStarter(): Promise<Starter | undefined> {
   return findStarter();
 }
 
-/** Nothing where there is no launcher for the machine. */
+/** Opens the starter; undefined when this machine has no launcher. */
 async function openStarter(): Promise<Starter | undefined> {
   const launcher = launcherOfThisMachine();
-  // Opening it moves this process to another control group, and the starter has to be in that one.
+  // Opening the confinement moves this process to another control group, in which the starter has to be.
   await openConfinement();
   return launcher === undefined ? undefined : Starter.open(launcher).catch(() => undefined);
 }
 
-/** The starter ended before it had said whether the program has begun; it then has ended with it. */
+/** Thrown when the starter ended before it reported the start of the program, which then has ended too. */
 class StarterEnded extends Error {
   override readonly name = 'StarterEnded';
 }
@@ -68,8 +68,9 @@ const greetingMs = 5000;
 const maxRequestBytes = 1024 * 1024;
 
 /**
- * A small process that starts programs in the place of this one (`native/confine.c` has the protocol): a fork copies the
- * page tables of a large process, and libuv waits until the child is executed, which takes a crowded machine 100 ms.
+ * Small process that starts programs on behalf of this one (`native/confine.c` describes the protocol). A fork copies
+ * the page tables of a large process, and libuv waits until the child is executed, which takes 100 ms on a crowded
+ * machine.
  */
 class Starter {
   readonly #child: ChildProcess;
@@ -81,7 +82,7 @@ class Starter {
   #text = '';
   #hasEnded = false;
 
-  /** Rejects where it can't be started. */
+  /** Starts the starter. Rejects when it can't be started. */
   static async open(launcher: string): Promise<Starter> {
     const name = `phalanx-${randomBytes(12).toString('hex')}`;
     const server = createServer().listen({ path: `\0${name}` });
@@ -105,7 +106,7 @@ class Starter {
     this.#server = server;
     this.#secret = randomBytes(secretBytes);
     server.on('connection', (socket) => this.#greet(socket)).unref();
-    // A starter that has gone has already said why on its output.
+    // A starter that is gone has already given the reason on its output.
     child.stdin?.on('error', () => undefined);
     child.stdout?.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     child.stdout?.once('close', () => this.#end());
@@ -119,12 +120,12 @@ class Starter {
     return this.#hasEnded;
   }
 
-  /** The parent process of the programs that it starts. */
+  /** Process ID of the starter, which is the parent of its programs. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
-  /** Rejects with the system's error, or with `StarterEnded`. */
+  /** Starts a program. Rejects with the system's error, or with `StarterEnded`. */
   start(start: Start, options: StartOptions): Promise<StartedProcess> {
     const id = (this.#lastId += 1);
     const request = encodeRequest(id, start, options);
@@ -138,7 +139,7 @@ class Starter {
     });
   }
 
-  /** This process ends by itself when nothing that was started is left. */
+  /** Keeps this process alive only while a program is starting or running. */
   #keepAwake(): void {
     const { stdout } = this.#child;
     if (!(stdout instanceof Socket)) return;
@@ -188,18 +189,18 @@ class Starter {
   #finish(id: number, { streams, started, resolve }: Starting): void {
     if (started === undefined || streams.includes(undefined)) return;
     this.#starting.delete(id);
-    // The program may have ended before its streams were here.
+    // The program may have ended before its streams were connected.
     this.#keepAwake();
     const [stdin] = streams;
     void started.exited.then(() => {
       stdin?.destroy();
-      // Output that nobody reads would keep this process alive.
+      // Unread output would keep this process alive.
       for (const stream of streams) if (stream?.readableFlowing === null) stream.resume();
     });
     resolve({ ...started, streams: asStreams(streams), ...signalsOf(started.pid, started.exited) });
   }
 
-  /** Reads no further than the greeting: what follows is the program's. */
+  /** Reads only the greeting; later data belongs to the program. */
   #greet(socket: Socket): void {
     const timer = setTimeout(() => socket.destroy(), greetingMs).unref();
     const read = (): void => {
@@ -228,7 +229,7 @@ class Starter {
     this.#hasEnded = true;
     this.#server.close();
     for (const id of this.#starting.keys()) this.#failed(id, new StarterEnded());
-    // The kernel ends them with their parent.
+    // The kernel ends the programs with their parent.
     for (const exit of this.#running.values()) exit({ exitCode: null, signal: 'SIGKILL' });
     this.#running.clear();
   }
@@ -250,7 +251,7 @@ function exitOf(status: number): ProcessExit {
   const signalNumber = status & 0x7f;
   if (signalNumber === 0) return { exitCode: status >> 8, signal: null };
   const name = Object.entries(constants.signals).find(([, number]) => number === signalNumber)?.[0];
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table of the system has these names.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table of the system has these names
   return { exitCode: null, signal: (name ?? 'SIGKILL') as NodeJS.Signals };
 }
 

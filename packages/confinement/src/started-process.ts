@@ -9,37 +9,37 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The server's end of a program's descriptors, from 0 on. */
+/** Server ends of a program's descriptors, from 0 on. */
 export type Streams = readonly [stdin: Socket, stdout: Socket, stderr: Socket, ...others: Socket[]];
 
 export interface StartedProcess {
   readonly pid: number;
   readonly streams: Streams;
-  /** Resolves when the process is gone; what it has written may still be on its way. */
+  /** Resolves when the process is gone. Its output may not have arrived completely. */
   readonly exited: Promise<ProcessExit>;
   signal(name: NodeJS.Signals): void;
-  /** Reaches also what it has started. */
+  /** Sends a signal to the process and to all processes that it has started. */
   signalGroup(name: NodeJS.Signals): void;
 }
 
 export interface StartOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
-  /** Descriptors of the program; at least 3. */
+  /** Number of the program's descriptors; at least 3. */
   readonly streamCount: number;
 }
 
-/** `streams`: as many as `StartOptions` asked for. */
+/** Converts as many streams as `StartOptions` requested. */
 export function asStreams(streams: readonly unknown[]): Streams {
   const [stdin, stdout, stderr, ...others] = streams.filter((stream) => stream instanceof Socket);
   if (stdin === undefined || stdout === undefined || stderr === undefined)
     throw new Error('the process has no streams');
-  // Its end may come before all is written; `exited` tells of it.
+  // The process may end before everything is written; `exited` reports its end.
   for (const stream of [stdin, stdout, stderr, ...others]) stream.on('error', () => undefined);
   return [stdin, stdout, stderr, ...others];
 }
 
-/** Resolves when the process is gone and all that it has written has been read. Never rejects. */
+/** Resolves when the process is gone and its output was read completely. Never rejects. */
 export async function whenClosed({ exited, streams: [, ...outputs] }: StartedProcess): Promise<ProcessExit> {
   const closings = outputs
     .filter(({ closed }) => !closed)
@@ -60,19 +60,22 @@ export function signalsOf(
     try {
       process.kill(target, name);
     } catch {
-      // The process has ended just now.
+      // The process has just ended.
     }
   };
   return { signal: (name) => send(pid, name), signalGroup: (name) => send(-pid, name) };
 }
 
-/** By a fork of this process, which stands still until the program is executed. Rejects with the system's error. */
+/**
+ * Starts a program by forking this process, which is blocked until the program is executed. Rejects with the system's
+ * error.
+ */
 export async function startDirectly(start: Start, options: StartOptions): Promise<StartedProcess> {
   const child = spawn(start.program, start.args, {
     env: options.environment,
     cwd: options.folder,
     stdio: Array.from({ length: options.streamCount }, () => 'pipe' as const),
-    // For `signalGroup`.
+    // The group is needed by `signalGroup`.
     detached: start.makesGroup !== true,
   });
   const exited = new Promise<ProcessExit>((resolve) => {

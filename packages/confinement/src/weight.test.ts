@@ -7,7 +7,7 @@ import { nodeFiles, openConfinement } from './index.ts';
 const run = promisify(execFile);
 const confinement = await openConfinement();
 
-/** Nice value of a confined process whose launcher starts with the given nice value. */
+/** Returns the nice value of a confined process whose launcher starts with the given nice value. */
 async function niceAfter(lost: number): Promise<number> {
   const start = { program: process.execPath, args: ['--print', 'os.getPriority()'] };
   const { program, args } = confinement.wrap(start, { ...nodeFiles(), nice: 5 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { type AddressRule, guardedLookup, type Resolve } from './address-rule.ts';
 
-/** Stand for an address that may be reached, and for one within. */
+/** Represent an allowed address, and a refused one within the private network. */
 const [outside, inside] = ['127.0.0.2', '127.0.0.1'];
 const rule: AddressRule = {
   isAllowed: (address) => address === outside,
@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))));
 
-/** Gives each of the answers once, and the last one from then on. */
+/** Returns a resolver that gives each answer once, and the last one from then on. */
 function resolver(answers: readonly (readonly string[])[]): { resolve: Resolve; asked: () => number } {
   let asked = 0;
   const resolve: Resolve = (_hostname, _options, callback) => {
@@ -49,7 +49,7 @@ function resolver(answers: readonly (readonly string[])[]): { resolve: Resolve; 
   return { resolve, asked: () => asked };
 }
 
-/** The status, or why there is none. */
+/** Resolves with the status, or with the reason for the failure. */
 function request(resolve: Resolve): Promise<number | string> {
   const { promise, resolve: settle } = Promise.withResolvers<number | string>();
   const agent = new Agent({ keepAlive: false, lookup: guardedLookup(rule, resolve) });

@@ -3,20 +3,23 @@ import { isIP, type LookupFunction } from 'node:net';
 
 import ipaddr from 'ipaddr.js';
 
-/** Rule that says to which addresses programs may connect. */
+/** Rule for the addresses to which programs may connect. */
 export interface AddressRule {
   isAllowed(address: string): boolean;
-  /** The error of a connection that is not allowed. `host` is the name or the address that was given; the address of a name is not told. */
+  /**
+   * Returns the error of a refused connection. `host` is the given name or address; the address of a name is not
+   * revealed.
+   */
   refusal(host: string): Error;
 }
 
-/** For what the operator has named. */
+/** Rule for hosts that the operator has named. */
 export const anywhere: AddressRule = {
   isAllowed: () => true,
   refusal: (host) => new Error(`${host} is refused`),
 };
 
-/** Finds the addresses of a name. */
+/** Resolves the addresses of a name. */
 export type Resolve = (
   hostname: string,
   options: LookupAllOptions,
@@ -24,8 +27,8 @@ export type Resolve = (
 ) => void;
 
 /**
- * A `lookup` for connections: the addresses it gives are the ones connected to, so a name cannot change its address
- * between check and use. One forbidden address among several refuses the name.
+ * Returns a `lookup` for connections. The connection uses exactly the checked addresses, so a name cannot change its
+ * address between check and use. One forbidden address among several refuses the name.
  */
 export const guardedLookup =
   (rule: AddressRule, resolve: Resolve): LookupFunction =>
@@ -41,20 +44,20 @@ export const guardedLookup =
   };
 
 /**
- * Throws for an address that stands in the URL itself and is not allowed: it never comes to `lookup`. `URL` has brought
- * all spellings of an address to one.
+ * Throws for a forbidden address in the URL itself, which never reaches `lookup`. `URL` has normalized all spellings of
+ * an address.
  */
 export function refuseLiteral({ hostname }: URL, rule: AddressRule): void {
   const host = hostname.replaceAll(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !rule.isAllowed(host)) throw rule.refusal(host);
 }
 
-/** Networks in the notation of CIDR; a single address is a network of one. Throws when one of them cannot be read. */
+/** Parses networks in CIDR notation; a single address is a network of one. Throws when one of them is invalid. */
 export function readNetworks(texts: readonly string[]): (address: string) => boolean {
   const networks = texts.map((text) => ipaddr.parseCIDR(text.includes('/') ? text : wholeOf(text)));
   return (address) => {
     if (!ipaddr.isValid(address)) return false;
-    // An IPv4 address within IPv6 is reached as what it is.
+    // Compares an IPv4-mapped IPv6 address as IPv4, which a connection would use.
     const plain = ipaddr.process(address);
     return networks.some(([network, bits]) => network.kind() === plain.kind() && plain.match(network, bits));
   };

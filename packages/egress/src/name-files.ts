@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** The addresses of names in a file such as `/etc/hosts`, which is read again when it has changed. */
+/** Addresses of names in a file such as `/etc/hosts`, which is read again after a change. */
 export class HostsFile {
   readonly #path: string;
   #version = '';
@@ -12,7 +12,7 @@ export class HostsFile {
     this.#path = path;
   }
 
-  /** A name in small letters. Empty when it is not there, or there is no file. */
+  /** Returns the addresses of a name in lower case. Empty when the name or the file is missing. */
   async find(name: string): Promise<LookupAddress[]> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#path);
@@ -40,7 +40,7 @@ function parseHosts(text: string): Map<string, LookupAddress[]> {
   return names;
 }
 
-/** Lists the names that a name may stand for by the search list of `/etc/resolv.conf`, in the order in which they are tried. */
+/** Returns the candidates for a name by the search list of `/etc/resolv.conf`, in the order in which they are tried. */
 export async function readSearch(name: string): Promise<string[]> {
   const text = await readFile('/etc/resolv.conf', 'utf8').catch(() => '');
   return candidatesOf(name, text);

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The addresses, or the code of the failure. */
+/** Resolves with the addresses, or with the code of the failure. */
 const lookUp = (owner: string, name: string, family = 0): Promise<string[] | string> =>
   new Promise((settle) => {
     resolver.of(owner)(name, { all: true, family }, (error, addresses) =>

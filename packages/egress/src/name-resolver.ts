@@ -4,22 +4,22 @@ import type { Resolve } from './address-rule.ts';
 import { HostsFile, readSearch } from './name-files.ts';
 import { type AskSystem, SystemLookups } from './system-lookups.ts';
 
-/** How long the name server may take for one question; it is asked once. */
+/** Timeout of one question to a name server, in milliseconds. There is no retry. */
 const questionMs = 3000;
-/** The time for a name with all its questions. */
+/** Timeout of a name with all its questions, in milliseconds. */
 const nameMs = 5000;
-/** Lookups of one owner at a time; further ones wait. */
+/** Maximum number of concurrent lookups per owner; further ones are queued. */
 const maxUnderWay = 4;
 
-/** Names of a house: nobody outside answers for them. */
+/** Names of a local network, which no public name server answers. */
 const ofHouse = /^[^.]+$|\.(local|localdomain|lan|home|internal|intranet|corp|private|home\.arpa)$/;
 
 interface Options {
-  /** Default: those of `/etc/resolv.conf`. */
+  /** Name servers. Default: those of `/etc/resolv.conf`. */
   readonly servers?: readonly string[];
-  /** Default `/etc/hosts`. */
+  /** Path of the hosts file. Default `/etc/hosts`. */
   readonly hostsFile?: string;
-  /** Default: the system's own lookup. */
+  /** Fallback lookup. Default: the system's own lookup. */
   readonly askSystem?: AskSystem;
 }
 
@@ -36,9 +36,9 @@ class NameError extends Error {
 }
 
 /**
- * Looks names up for users: in `/etc/hosts`, then at the name servers of `/etc/resolv.conf`, by sockets. The system's own lookup
- * holds a thread of the process until a silent name server is given up, and there are only a few. It is asked, for one name at a
- * time and in fair turns, only about names of a house that no name server knows.
+ * Resolves names for users: from `/etc/hosts`, then at the name servers of `/etc/resolv.conf`, over sockets. The
+ * system's own lookup blocks one of the few threads of the process until a silent name server times out. It is only
+ * used for names of a local network that no name server knows, one name at a time and in fair turns.
  */
 export class NameResolver {
   readonly #servers: readonly string[] | undefined;
@@ -53,7 +53,7 @@ export class NameResolver {
     this.#hosts = new HostsFile(hostsFile);
   }
 
-  /** For lookups of an owner, a user or a run, of which a few are under way at a time. */
+  /** Returns the lookup function of an owner (a user or a run), whose concurrent lookups are limited. */
   of(owner: unknown): Resolve {
     return (hostname, options, callback) => {
       this.#lookUp(owner, hostname.toLowerCase(), options).then(
@@ -83,7 +83,7 @@ export class NameResolver {
     });
   }
 
-  /** The place goes to the lookup that waits longest. */
+  /** Passes the slot to the lookup that has waited longest. */
   #end(owner: unknown): void {
     const [next, ...others] = this.#waiting.get(owner) ?? [];
     if (others.length === 0) this.#waiting.delete(owner);
@@ -129,7 +129,7 @@ const loopback: LookupAddress[] = [
 const isWanted = (one: LookupAddress, family: LookupAllOptions['family']): boolean =>
   family === undefined || family === 0 || `IPv${one.family}` === family || one.family === family;
 
-/** Empty: there is no such name. Throws when no server has answered. */
+/** Returns the addresses of a name; empty when the name does not exist. Throws when no server has answered. */
 async function askBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const found = answers.flatMap((answer, at) =>

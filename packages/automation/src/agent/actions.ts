@@ -3,7 +3,7 @@ import { createAndroidNode, type NodeTouch } from './nodes/android-node.ts';
 import { presetOf } from './screenshot-record.ts';
 import { rememberTree } from './nodes/tree-ids.ts';
 
-/** Android's key codes by name, as in android.view.KeyEvent without `KEYCODE_`. */
+/** Android key codes by name: those of android.view.KeyEvent without the prefix `KEYCODE_`. */
 const keyCodes: Record<AndroidKey, number> = {
   HOME: 3,
   BACK: 4,
@@ -63,7 +63,7 @@ function screenActions(
   touch: NodeTouch,
 ): Pick<Actions, 'screenContent' | 'windows' | 'screenshot'> {
   return {
-    // No `await` before the call, so that a failure's stack begins at the caller's line.
+    // Calls without `await`, so that the stack of a failure begins at the caller's line.
     screenContent: ({ signal } = {}) =>
       bridge
         .call('screen.content', {}, signal)
@@ -164,7 +164,7 @@ function dialogActions(
   };
 }
 
-/** The part of a call's parameters that says whose app is meant. */
+/** Returns the parameters that select the Android user of an app. */
 export const ofUser = ({ user }: Pick<AppOptions, 'user'>): { user?: number } =>
   user === undefined ? {} : { user };
 
@@ -180,7 +180,7 @@ function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'openLink'
   };
 }
 
-/** The code of a key. Throws a TypeError for a name that is not in the table. */
+/** Returns the code of a key. Throws a TypeError for an unknown name. */
 function keyCodeOf(key: number | string): number {
   if (typeof key === 'number') return key;
   const name = String(key)
@@ -195,7 +195,7 @@ function keyCodeOf(key: number | string): number {
   return code;
 }
 
-/** Touches of nodes, which the host finds on the screen of now. */
+/** Touches nodes, which the host locates on the current screen. */
 function createNodeTouch(bridge: AgentBridge): Pick<NodeTouch, 'tap' | 'doubleTap' | 'longPress'> {
   return {
     tap: async (x, y, aim) => void (await bridge.call('input.tap', { ...pointOf(x, y), ...aim })),
@@ -211,7 +211,7 @@ function createNodeTouch(bridge: AgentBridge): Pick<NodeTouch, 'tap' | 'doubleTa
 
 type Pointer = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag' | 'pinch'>;
 
-/** Touches of the screen by coordinates. Fractions are rounded to the nearest pixel. */
+/** Touches the screen at coordinates, which are rounded to the nearest pixel. */
 function createPointer(bridge: AgentBridge): Pointer {
   return {
     tap: async (x, y) => void (await bridge.call('input.tap', pointOf(x, y))),

@@ -6,19 +6,19 @@ import type { Steps } from './trace/steps.ts';
 /** The functions behind the global `agent`. */
 export interface AgentParts {
   bridge: AgentBridge;
-  /** Ends the run; does not return. */
+  /** Ends the run; never returns. */
   stop: () => never;
-  /** Takes JSON text; throws when it is too large. */
+  /** Sets the result from JSON text; throws if it is too large. */
   setResult: (json: string) => void;
   sleep: (durationMs: number) => Promise<void>;
-  /** Milliseconds that never go backwards. */
+  /** Monotonic time in ms. */
   now: () => number;
   steps: Steps;
 }
 
-/** How the `agent` API reaches the host: a call by name, as listed in the protocol's `agentCalls`. */
+/** Bridge from the `agent` API to the host: calls by name, as listed in the protocol's `agentCalls`. */
 export interface AgentBridge {
-  /** Calls the host. When the signal aborts, the call rejects with the reason of the signal, and the host gives it up. */
+  /** Calls the host. When the signal aborts, the call rejects with the signal's reason and the host cancels it. */
   call<Name extends AgentCallName>(
     name: Name,
     params: AgentCallParams<Name>,
@@ -26,7 +26,7 @@ export interface AgentBridge {
   ): Promise<AgentCallResult<Name>>;
 }
 
-/** A call to the phone that failed. `code` is a stable word, such as `device_offline`. */
+/** Failed call to the phone. `code` is a stable identifier, such as `device_offline`. */
 export class AgentError extends Error {
   code = 'unknown';
 
@@ -35,7 +35,7 @@ export class AgentError extends Error {
     Object.defineProperty(this, 'name', { value: 'AgentError', configurable: true, writable: true });
   }
 
-  /** The same error with its reason; the stack stays that of the call. */
+  /** Sets the reason and returns the error; its stack stays that of the call. */
   because(reason: { code: string; message: string }): this {
     const frames = withoutPrelude(String(this.stack)).split('\n').slice(1);
     const define = (name: string, value: string): unknown =>

@@ -50,7 +50,10 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
   };
 }
 
-/** A phone that can't say is looked at by the wait itself, which then learns why. */
+/**
+ * Returns the function that waits for a screen change. A failure counts as unsupported: the wait then reads the
+ * screen itself and gets the error.
+ */
 function changesOf(bridge: AgentBridge): WaitParts['untilChange'] {
   return async (screen, { restMs, timeoutMs, signal }) => {
     const capturedAt = findCaptureTime(screen);
@@ -74,7 +77,7 @@ function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'delete'>): Age
     async install(apk, options = {}) {
       if (typeof apk === 'string') return install(apk, options);
       const path = `/sdcard/Download/phalanx-${createUuid()}.apk`;
-      // An installer alone is to find it.
+      // Writes without a media scan, because only the installer needs the file.
       await writeFile(bridge, path, bytesOf(apk));
       try {
         return await install(path, options);
@@ -91,9 +94,9 @@ function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'delete'>): Age
   };
 }
 
-/** The JSON text of a run's result. Throws a `TypeError` for what JSON can't hold. */
+/** Returns the run's result as JSON text. Throws a `TypeError` for values that JSON can't represent. */
 function resultJson(value: unknown): string {
-  // Without a value for functions, symbols and undefined, whatever its type says.
+  // Undefined for functions, symbols and undefined, contrary to its declared type.
   const json: string | undefined = JSON.stringify(value);
   if (json !== undefined) return json;
   throw new TypeError(
@@ -104,7 +107,7 @@ function resultJson(value: unknown): string {
 interface Content {
   readonly bytes: Uint8Array;
   readonly isText: boolean;
-  /** Undefined: as its name says. */
+  /** Content type. Default: derived from the name. */
   readonly contentType?: string;
 }
 
@@ -124,7 +127,7 @@ function contentOf(data: unknown): Content {
   if (data instanceof ArrayBuffer) return { bytes: new Uint8Array(data), isText: false };
   const encoder = new TextEncoder();
   if (typeof data === 'string') return { bytes: encoder.encode(data), isText: true };
-  // Without a value for functions, symbols and undefined, whatever its type says.
+  // Undefined for functions, symbols and undefined, contrary to its declared type.
   const json: string | undefined = JSON.stringify(data, null, 2);
   if (json !== undefined)
     return { bytes: encoder.encode(json), isText: true, contentType: 'application/json' };

@@ -1,13 +1,13 @@
 import { type AgentBridge, AgentError } from './agent-parts.ts';
 
-/** Arguments passed to one `String.fromCharCode` call; far more would overflow the stack. */
+/** Number of arguments of one `String.fromCharCode` call; a much larger number would overflow the stack. */
 const sliceLength = 8192;
 
 const maxFileBytes = 50_000_000;
-/** A call takes 500,000 characters. */
+/** Bytes per call, because a call takes at most 500,000 characters. */
 const partBytes = 360 * 1024;
 
-/** Brings bytes to the host in parts. */
+/** Sends bytes to the host in chunks. */
 export async function sendInParts(
   bytes: Uint8Array,
   send: (part: { part: number; isLast: boolean; base64: string }) => Promise<void>,
@@ -19,7 +19,7 @@ export async function sendInParts(
   }
 }
 
-/** Files cross to the host in parts, so that neither holds more than one at a time beside the file itself. */
+/** Transfers files in chunks, so that neither side holds more than one chunk besides the file itself. */
 export function createFiles(bridge: AgentBridge): AgentFiles {
   return {
     list: (folder) => bridge.call('file.list', { path: String(folder) }),
@@ -33,7 +33,7 @@ export function createFiles(bridge: AgentBridge): AgentFiles {
 }
 
 async function readFile(bridge: AgentBridge, path: string): Promise<Uint8Array> {
-  // Made first, so that its stack is the caller's.
+  // Created first, so that its stack is the caller's.
   const error = new AgentError();
   const first = await bridge.call('file.read', { path, part: 0, partBytes });
   requireSize(first.sizeBytes);

@@ -110,7 +110,7 @@ function objectJson(value: unknown): string {
   throw new TypeError('The data and the variables of a task are objects.');
 }
 
-/** Each task has its own names, because a run may do several. */
+/** Attaches files under a prefix per task, because a run may process several tasks. */
 async function attachAll(
   attach: AgentRun['attach'],
   files: readonly TaskFile[],

@@ -1,7 +1,9 @@
 import { type AgentBridge, AgentError } from './agent-parts.ts';
 
 const dayMs = 24 * 60 * 60_000;
-/** A code may have come while the code of the automation looked for the field. */
+/**
+ * Default age limit of messages in ms: a code may have arrived while the automation was still looking for the field.
+ */
 const defaultLookBackMs = 10_000;
 const defaultTimeoutMs = 60_000;
 const pauseMs = 1500;
@@ -25,7 +27,7 @@ export function createMessages({ bridge, sleep, now }: MessageParts): AgentMessa
     async waitForCode(options = {}) {
       const { since = Date.now() - defaultLookBackMs, from, pattern = defaultPattern, signal } = options;
       const { timeoutMs = defaultTimeoutMs } = options;
-      // Made first, so that its stack is the caller's.
+      // Created first, so that its stack is the caller's.
       const error = new AgentError();
       const until = now() + timeoutMs;
       for (;;) {

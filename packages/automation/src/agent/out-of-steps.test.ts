@@ -6,7 +6,7 @@ import { createOutOfSteps, toUiNode } from './out-of-steps.ts';
 import { anyTree, screenOf, uiNode } from './testing/screens.ts';
 import { rememberTree } from './nodes/tree-ids.ts';
 
-/** A host that has the trees of these IDs. */
+/** Host that knows the trees with these IDs. */
 function createHost(knownTrees: readonly number[] = []) {
   const calls: [name: string, params: unknown][] = [];
   const bridge = {

@@ -6,9 +6,12 @@ import { findTreeId } from './nodes/tree-ids.ts';
 
 type StoreOrder = Omit<AgentCallParams<'record.screen'>, 'treeId' | 'root'>;
 
-/** Maximum that the host accepts, in UTF-16 units. */
+/** Maximum length of a stage that the host accepts, in UTF-16 units. */
 const maxStageLength = 500;
-/** A larger tree is not sent: the sandbox takes no order over 500,000. In characters of JSON. */
+/**
+ * Maximum length of a tree in characters of JSON. A larger one is not sent, because the sandbox rejects requests of
+ * more than 500,000.
+ */
 const maxTreeLength = 450_000;
 /**
  * Maximum length of a type or a tag, in UTF-16 units. It only bounds the message: the host's own limit is far
@@ -48,7 +51,7 @@ export function createOutOfSteps(
   };
 }
 
-/** The host still has a tree that was read a moment ago; an older one is sent back to it. */
+/** Stores a screen by its ID while the host still knows the tree; an older tree is sent back to the host. */
 async function store(bridge: AgentBridge, screen: AndroidNode, order: StoreOrder): Promise<void> {
   const root = rootOf(screen);
   const treeId = findTreeId(root);
@@ -87,7 +90,7 @@ function qualityOf(value: ScreenshotRecord): ScreenshotRecord {
   );
 }
 
-/** A node and all below it as the phone told of them: the reverse of `createAndroidNode`. */
+/** Returns a node and its descendants in the form the phone reported them: the inverse of `createAndroidNode`. */
 export function toUiNode(node: AndroidNode): UiNode {
   return {
     className: node.className,

@@ -1,4 +1,4 @@
-/** The global of that name. */
+/** Value of the global `ScreenshotRecord`. */
 export const screenshotRecord = {
   NONE: 'none',
   LOW_QUALITY: 'low_quality',
@@ -10,7 +10,7 @@ const presets: Record<Exclude<ScreenshotRecord, 'none'>, ScreenshotOptions> = {
   high_quality: { format: 'jpeg', quality: 90 },
 };
 
-/** The options that a `ScreenshotRecord` stands for; options stay as they are. */
+/** Returns the options of a `ScreenshotRecord` preset; returns options unchanged. */
 export function presetOf(
   options: ScreenshotOptions | Exclude<ScreenshotRecord, 'none'> = {},
 ): ScreenshotOptions {

@@ -1,4 +1,4 @@
-/** Advice for globals that browsers, Node and other tools have. Each goes on after "Cannot find name 'X': ". */
+/** Advice for globals of browsers, Node and other tools. Each text follows "Cannot find name 'X': ". */
 const screenReading =
   'use agent.actions.screenContent(), whose findTextOne, findById and filterOne find nodes, and agent.actions to touch and type';
 const nodeFiles =
@@ -107,7 +107,7 @@ export const foreignGlobals: Readonly<Record<string, string>> = {
   assert: 'use console.assert() to log, or throw new Error(…) to end the run',
 };
 
-/** The same of modules. Each goes on after "packages do not exist here; ". */
+/** Advice for modules. Each text follows "packages do not exist here; ". */
 export const foreignModules: Readonly<Record<string, string>> = {
   fs: 'use agent.files for files of the phone',
   'fs/promises': 'use agent.files for files of the phone',

@@ -18,7 +18,7 @@ const record = 'agent.utils.debug(tag) to keep the screen for later';
 const gone = 'agent.actions.waitForTextGone(text)';
 const notifications = 'agent.actions.notifications() to open them, or agent.actions.readNotifications()';
 
-/** Names of other tools, and ours that do the same, by the name without marks and in lower case. */
+/** Names of other tools with our equivalents, in lower case without separators. */
 export const foreignMembers: readonly [ours: string, names: string][] = [
   [
     tap,
@@ -133,10 +133,13 @@ const oursByName: ReadonlyMap<string, string> = new Map(
   foreignMembers.flatMap(([ours, names]) => names.split(' ').map((name) => [plain(name), ours] as const)),
 );
 
-/** Ours for a name that another tool has; undefined for a name of none. */
+/** Returns our equivalent of another tool's name; undefined if there is none. */
 export const findOurs = (name: string): string | undefined => oursByName.get(plain(name));
 
-/** Names that are there in browsers or Node and not here, by type and name. Each goes on after "does not exist …: ". */
+/**
+ * Advice for members of browsers or Node that are missing here, by type and name. Each text follows "does not exist
+ * …: ".
+ */
 export const foreignWebMembers: Readonly<Record<string, string>> = {
   unref: 'a timer is a number here: clearTimeout(timer) ends one before the end of the run',
   ref: 'a timer is a number here: clearTimeout(timer) ends one before the end of the run',

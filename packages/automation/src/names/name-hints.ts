@@ -3,29 +3,29 @@ import { findOurs, foreignWebMembers } from './foreign-members.ts';
 import { foreignGlobals, foreignModules } from './foreign-globals.ts';
 import { agentPaths, nodeMethods } from './our-names.ts';
 
-/** Share of edits in the longer name: a name that is farther from all of ours is none of them. */
+/** Maximum edit distance as a fraction of the longer name. A name farther from all of ours gets no suggestion. */
 const maxDistance = 0.4;
 const agentTypes = /^(?:Agent\w*|OutOfStepsUtils|JobUtils)$/;
 const nodeTypes = /^AndroidNode\b/;
 const webTypes = /^(?:number|ReadableStream|SubtleCrypto|Performance|ImportMeta|\{)/;
 
-/** Advice for a global that is not there, such as "use globalThis"; undefined for names of nobody. */
+/** Returns advice for a missing global, such as "use globalThis"; undefined for unknown names. */
 export const hintOfGlobal = (name: string): string | undefined => own(foreignGlobals, name);
 
-/** The same for a module, also with `node:` before its name. */
+/** Returns advice for a missing module, with or without the prefix `node:`. */
 export const hintOfModule = (name: string): string | undefined =>
   own(foreignModules, name.replace(/^node:/, ''));
 
-/** A member that a type does not have, in code. */
+/** Missing member of a type, as used in code. */
 export interface MissingMember {
   name: string;
-  /** The type as the compiler writes it, such as `AgentActions`. */
+  /** Type as the compiler prints it, such as `AgentActions`. */
   type: string;
-  /** The member that the code reads of it in turn. */
+  /** Member that the code reads from the missing one. */
   next?: string | undefined;
 }
 
-/** Advice for an unknown member of `agent`, of a node or of the web's objects. */
+/** Returns advice for an unknown member of `agent`, of a node or of a web object. */
 export function hintOfMember({ name, type, next }: MissingMember): string | undefined {
   if (webTypes.test(type)) return own(foreignWebMembers, name);
   const isAgent = agentTypes.test(type);
@@ -35,8 +35,8 @@ export function hintOfMember({ name, type, next }: MissingMember): string | unde
 }
 
 /**
- * The message of an error of the engine, with what to use instead of the name that it says is not there:
- * "TypeError: agent.click is not a function" goes on with ". Use agent.actions.tap(x, y), …".
+ * Returns an engine error's message with a replacement for the missing name: "TypeError: agent.click is not a
+ * function" continues with ". Use agent.actions.tap(x, y), …".
  */
 export function explainMessage(message: string): string {
   const hint = hintOfError(message);
@@ -60,7 +60,7 @@ function hintOfError(message: string): string | undefined {
 const use = (ours: string | undefined): string | undefined =>
   ours === undefined ? undefined : `use ${ours}`;
 
-/** A name that is ours, in another place. */
+/** Finds our member with exactly this name at another path. */
 function exactly(name: string, isAgent = true): string | undefined {
   const path = isAgent ? agentPaths.find((known) => known.endsWith(`.${name}`) && isTouch(known)) : undefined;
   if (path !== undefined) return `use agent.${path}()`;
@@ -69,7 +69,7 @@ function exactly(name: string, isAgent = true): string | undefined {
     : undefined;
 }
 
-/** Names like `get`, `list` and `type` mean other things elsewhere. */
+/** Whether the path is a touch action. Names like `get`, `list` and `type` have other meanings elsewhere. */
 const isTouch = (path: string): boolean => path.startsWith('actions.');
 
 function nearest(name: string, isAgent: boolean): string | undefined {

@@ -1,4 +1,4 @@
-/** All that `agent` has, by its path without `agent`. */
+/** All members of `agent`, by path without `agent`. */
 export const agentPaths: readonly string[] = Object.entries({
   '': ['shell'],
   'actions.': [
@@ -65,7 +65,7 @@ export const agentPaths: readonly string[] = Object.entries({
   'utils.outOfSteps.': ['storeScreen', 'submit'],
 }).flatMap(([place, names]) => names.map((name) => place + name));
 
-/** Members that find and touch nodes: every `AndroidNode` has them. */
+/** Members of every `AndroidNode` that find or touch nodes. */
 export const nodeMethods: readonly string[] = [
   'allNodes',
   'doubleTap',

@@ -7,10 +7,10 @@ const { ReflectApply, StringPrototypeCharCodeAt, StringPrototypeSlice } = primor
 const { trunc } = Math;
 
 type Level = 'log' | 'warn' | 'error';
-/** In UTF-16 units, with the mark. */
+/** Maximum length of a message in UTF-16 units, including the truncation mark. */
 const maxMessageLength = 64 * 1024;
 
-/** The level of what a method prints to stderr; the rest counts as `log`. */
+/** Levels of methods that print to stderr; all others print at level `log`. */
 const stderrLevels: Record<keyof Console, Level> = {
   log: 'log',
   info: 'log',
@@ -33,7 +33,10 @@ const stderrLevels: Record<keyof Console, Level> = {
   timeEnd: 'warn',
 };
 
-/** A `console` that prints what Node's would print, one log entry a call: it is Node's, with the log as its streams. */
+/**
+ * Creates a `console` that prints what Node's would, as one log entry per call: it is Node's console with the log as
+ * its streams.
+ */
 export function createConsole(port: Port): Console {
   let called: { method: () => void; stderrLevel: Level } | undefined;
   const print = (level: Level, text: string): void => {
@@ -46,7 +49,7 @@ export function createConsole(port: Port): Console {
     const ms = Number(port.ask('now', {})) - (since?.[0] ?? 0) * 1000 - (since?.[1] ?? 0) / 1e6;
     return [trunc(ms / 1000), (ms % 1000) * 1e6];
   };
-  // Node ends what it writes with a line break.
+  // Node terminates each write with a line break.
   const stream = (write: (text: string) => void) => ({
     write: (line: string): void => write(StringPrototypeSlice(line, 0, -1)),
   });
@@ -76,7 +79,7 @@ export function createConsole(port: Port): Console {
   ) as unknown as Console;
 }
 
-/** Never through the middle of a character. */
+/** Cuts a text without splitting a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= maxMessageLength) return text;
   const mark = `… [cut: the message had ${text.length} characters, ${maxMessageLength} is the limit]`;

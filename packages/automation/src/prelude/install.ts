@@ -1,6 +1,6 @@
 /**
- * The prelude: runs once in each isolate, before any user code, and puts the globals in place.
- * Returns the functions by which the child enters the isolate from then on.
+ * Prelude, which runs once in each isolate before any user code and installs the globals. Returns the functions by
+ * which the child enters the isolate afterwards.
  */
 import { TextDecoder, TextEncoder } from '@exodus/bytes/encoding-lite.js';
 import { type AgentBridge, AgentError } from '../agent/agent-parts.ts';
@@ -49,7 +49,7 @@ type Script = () => Promise<void>;
 /** Functions that a replay of saved screens replaces. */
 export type InstallOptions = Pick<StageParts, 'findStage'>;
 
-/** `look`: the ends by which the child's debugger shows the console what the language hides. */
+/** Installs the globals. `look` connects the child's debugger, which lets the console print what the language hides. */
 export function install(
   functions: PortFunctions,
   options: InstallOptions = {},
@@ -153,19 +153,19 @@ function createQueueMicrotask(port: Port) {
   };
 }
 
-/** These allocate memory that the isolate's limit does not see. */
+/** Removes globals that allocate memory outside of the isolate's limit. */
 function removeUnlimited(): void {
   for (const name of ['WebAssembly', 'SharedArrayBuffer', 'Atomics'])
     Reflect.deleteProperty(globalThis, name);
 }
 
-/** Not enumerable and replaceable, as globals are. */
+/** Defines globals as non-enumerable and replaceable, like built-in ones. */
 function define(globals: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(globals))
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 }
 
-/** Calls `code`; what it throws ends the run. */
+/** Calls `code`; an error ends the run. */
 function guarded(port: Port, code: () => void): void {
   try {
     code();
@@ -174,7 +174,7 @@ function guarded(port: Port, code: () => void): void {
   }
 }
 
-/** Runs the user's script to the end of its promise. */
+/** Runs the user's script until its promise settles. */
 async function runMain(port: Port, script: () => Promise<void>): Promise<void> {
   try {
     await script();
@@ -193,7 +193,7 @@ function reportUncaught(port: Port, error: unknown): void {
   });
 }
 
-/** The getters of a thrown value are user code and may throw again. */
+/** Reads a property of a thrown value, whose getters are user code and may throw again. */
 function safely(read: () => string, fallback: string): string {
   try {
     return read();
@@ -214,12 +214,12 @@ const messageOf = (error: unknown): string =>
     'a value that cannot be shown',
   );
 
-/** The bridge of `agent` over the port. An error is made at the call, so that its stack is the caller's. */
+/** Creates the bridge of `agent` over the port. The error is created at the call, so that its stack is the caller's. */
 function createSandboxBridge(port: Port) {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
   const bridge: AgentBridge = {
-    // Without an executor function, which would stand in the stack.
+    // Avoids an executor function, which would appear in the stack.
     async call(name, params, signal) {
       signal?.throwIfAborted();
       const id = ++lastId;
@@ -238,7 +238,7 @@ function createSandboxBridge(port: Port) {
     },
   };
 
-  /** The child brings the result of a call. */
+  /** Called by the child with the result of a call. */
   function settle(id: number, json: string): void {
     const call = waiting.get(id);
     if (call === undefined) return;

@@ -1,10 +1,10 @@
 /**
- * The only way out of the isolate. Only strings and numbers cross it, and the two functions behind it are held
- * by this closure alone, so user code that patches prototypes never gets hold of them.
+ * The single way out of the isolate. Only strings and numbers cross it, and only this closure holds the two functions
+ * behind it, so that user code that patches prototypes never gets hold of them.
  */
 import type { StepBegin, StepEnd } from '@phalanx/protocol';
 
-/** An HTTP request for the child to make; its body crosses beside it as a string of bytes. */
+/** HTTP request for the child to make. Its body crosses separately as a byte string. */
 export interface FetchOrder {
   id: number;
   url: string;
@@ -14,7 +14,7 @@ export interface FetchOrder {
   redirect: 'follow' | 'manual' | 'error';
 }
 
-/** The head of the answer to a `FetchOrder`. */
+/** Status and headers of the response to a `FetchOrder`. */
 export interface FetchHead {
   url: string;
   status: number;
@@ -25,82 +25,84 @@ export interface FetchHead {
 
 export type Hash = 'SHA-1' | 'SHA-256' | 'SHA-384' | 'SHA-512';
 
-/** A digest of the body that crosses beside it, or an HMAC: the first `keyBytes` of the body are its key then. */
+/** Digest of the body, which crosses separately, or an HMAC: then the first `keyBytes` of the body are its key. */
 export interface DigestOrder {
   hash: Hash;
   keyBytes: number | null;
 }
 
-/** Orders that the isolate may give to the child, by name. The child enforces limits and refuses with a sentence. */
+/** Requests from the isolate to the child, by name. The child enforces limits and rejects with a sentence. */
 export interface PortOrders {
-  /** `keepsAlive`: the run does not end while the timer waits. */
+  /** Starts a timer. `keepsAlive` prevents the run from ending while the timer is pending. */
   timer: { id: number; delayMs: number; keepsAlive: boolean };
   clearTimer: { id: number };
   call: { id: number; name: string; params: unknown };
   cancelCall: { id: number };
   fetch: FetchOrder;
   abortFetch: { id: number };
-  /** Answered by that many random bytes, as a string of bytes. */
+  /** Replies with that many random bytes, as a byte string. */
   random: { sizeBytes: number };
-  /** Answered by the digest, as a string of bytes. */
+  /** Replies with the digest, as a byte string. */
   digest: DigestOrder;
-  /** A call of user code's own begins, at a position in the user's script; refused when there are too many. */
+  /** Reports the start of a call by user code, at a position in the user's script. Rejected when there are too many. */
   stepBegan: { step: StepBegin; at: string };
   stepEnded: StepEnd;
-  /** JSON text of the run's result, which replaces the one before. */
+  /** Sets the run's result as JSON text and replaces the previous one. */
   result: { json: string };
-  /** Answered by milliseconds since the run began, with fractions. */
+  /** Replies with the milliseconds since the run began, with fractions. */
   now: Record<string, never>;
-  /** The promise of the user's script has settled. */
+  /** Reports that the promise of the user's script has settled. */
   mainSettled: Record<string, never>;
   /** Ends the run as failed. `at` is a position in the user's script, `line:column`, or empty. */
   uncaught: { message: string; text: string; at: string };
 }
 
 /**
- * Facts about a value that the language hides and the engine shows to debuggers: a promise's state and result,
- * the kind and the rest of an iterator (or the content of a weak collection), an array's keys that are no
- * indexes.
+ * Facts about a value that the language hides but the engine shows to debuggers: state and result of a promise, kind
+ * and remaining items of an iterator (or the content of a weak collection), and the non-index keys of an array.
  */
 export type LookAt = 'promise' | 'entries' | 'keys';
 
 /**
- * Orders that block the isolate until the child lets it go on. Their arguments are texts, which no patched
- * prototype changes.
+ * Requests that block the isolate until the child resumes it. Their arguments are strings, which no patched prototype
+ * affects.
  */
 export interface PortHolds {
   log: [level: 'log' | 'warn' | 'error', message: string, at: string];
-  /** One step of a look into the value that the isolate shows. */
+  /** Performs one step of inspecting the value that the isolate shows. */
   look: [at: LookAt];
   /** Ends the run as completed. */
   stop: [];
 }
 
-/** A string refuses (`timer`, `call`, `fetch`, `stepBegan`, `result`) or is the answer (`random`, `digest`). */
+/**
+ * Reply of the child. A string is a rejection (`timer`, `call`, `fetch`, `stepBegan`, `result`) or the result
+ * (`random`, `digest`).
+ */
 export type PortAnswer = string | number | undefined;
 
 export interface Port {
-  /** Answered at once. */
+  /** Sends a request and returns its immediate reply. */
   ask<Name extends keyof PortOrders>(name: Name, order: PortOrders[Name], body?: string): PortAnswer;
   block<Name extends keyof PortHolds>(name: Name, ...texts: PortHolds[Name]): void;
 }
 
-/** The two functions of the child, as isolated-vm hands them over. */
+/** Functions of the child, as passed in by isolated-vm. */
 export interface PortFunctions {
   ask: (name: string, json: string, body?: string) => PortAnswer;
   block: { applySyncPromise: (receiver: undefined, args: string[]) => void };
 }
 
-/** Functions of the child of a replay, in addition to the orders of a run. */
+/** Functions of a replay's child, in addition to the requests of a run. */
 export interface ReplayPort {
   ask: PortFunctions['ask'];
-  /** Answers an order that blocks the isolate, as a run's child does. True ends the run. */
+  /** Handles a blocking request, as a run's child does. Returns true to end the run. */
   hold: (name: string, ...texts: string[]) => boolean;
-  /** Epoch milliseconds at which the screen was captured. */
+  /** Returns the time in epoch ms at which the screen was captured. */
   capturedAt: () => number;
-  /** The stage that the present screen was stored under; empty when none is known, null where the code says it itself. */
+  /** Returns the stage that the current screen was stored under: empty if unknown, null if the code sets it itself. */
   stage: () => string | null;
-  /** A search of the present screen that found nothing. Absent where nobody wants to know. */
+  /** Reports a search of the current screen that found nothing. Absent if no one collects them. */
   missed?: (by: 'id' | 'text' | 'conditions', wanted: string) => void;
 }
 
@@ -111,12 +113,12 @@ export function createPort({ ask, block }: PortFunctions): Port {
   };
 }
 
-/** JSON as it was before user code could patch it, or the prototypes that it asks for `toJSON`. */
+/** Functions captured before user code could patch them or the prototypes on which they look up `toJSON`. */
 const { keys } = Object;
 const { setPrototypeOf } = Reflect;
 const { isArray } = Array;
 const { stringify } = JSON;
-/** Inherits from the prototype of all objects. */
+/** Inherits from `Object.prototype`. */
 const arrayPrototype = Array.prototype;
 
 export const { parse } = JSON;
@@ -125,7 +127,7 @@ export function orderJson(order: unknown): string {
   return stringify('toJSON' in arrayPrototype ? detached(order) : order);
 }
 
-/** A copy that inherits nothing. */
+/** Copies a value without its prototype. */
 function detached(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- filled by name in both cases
@@ -140,7 +142,7 @@ function detached(value: unknown): unknown {
   return copy;
 }
 
-/** Bytes cross the port as strings whose every character is one byte. */
+/** Chunk size for converting bytes to strings. Bytes cross the port as strings with one byte per character. */
 const chunkBytes = 8192;
 
 export function toByteString(bytes: Uint8Array): string {

@@ -1,10 +1,10 @@
-/** The prelude of a replay: the same globals, on a clock that the child moves, with randomness that repeats. */
+/** Prelude of a replay: the same globals, with a clock that the child advances and deterministic random numbers. */
 import { createAndroidNode, type NodeTouch } from '../agent/nodes/android-node.ts';
 import { install as installPrelude } from './install.ts';
 import { disconnectEngine } from './node/engine-look.ts';
 import { orderJson, type ReplayPort } from './port.ts';
 
-/** The function by which the child enters the isolate. */
+/** Installs the prelude. Returns the function by which the child enters the isolate. */
 export function install(port: ReplayPort): ReturnType<typeof installPrelude>['enter'] {
   const { ask } = port;
   repeatTime(() => Math.trunc(port.capturedAt() + Number(ask('now', orderJson({})))));
@@ -34,7 +34,7 @@ function repeatTime(now: () => number): void {
   globalThis.Date = Replayed;
 }
 
-/** Mulberry32, from a fixed seed. */
+/** Replaces `Math.random` with Mulberry32, seeded with a constant. */
 function repeatRandom(): void {
   let seed = 0x9e_37_79_b9;
   Math.random = () => {
@@ -53,7 +53,7 @@ const noTouch: NodeTouch = {
   clearText: async () => {},
 };
 
-/** Each method by which user code looks for nodes says what it did not find. */
+/** Makes each method that searches nodes report a search without result. */
 function reportMissed(missed: NonNullable<ReplayPort['missed']>): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prototype that all nodes share
   const nodes = Object.getPrototypeOf(createAndroidNode(emptyNode, noTouch)) as Searches;

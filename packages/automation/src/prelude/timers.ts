@@ -9,7 +9,7 @@ interface Timer {
   repeats: boolean;
 }
 
-/** Timers run in the child; the isolate holds only what they call. */
+/** Creates timers. The child runs them; the isolate holds only their callbacks. */
 export function createTimers(port: Port) {
   const timers = new Map<number, Timer>();
   let lastId = 0;
@@ -48,10 +48,13 @@ export function createTimers(port: Port) {
       new Promise((resolve) => {
         add({ callback: () => resolve(), args: [], delayMs: delayOf(durationMs), repeats: false });
       }),
-    /** Calls back without keeping the run alive. */
+    /** Schedules a callback without keeping the run alive. */
     later: (callback: () => void, delayMs: number): void =>
       void add({ callback, args: [], delayMs: delayOf(delayMs), repeats: false }, false),
-    /** The child says that a timer's time has come. An interval waits again after its callback, so it never piles up. */
+    /**
+     * Called by the child when a timer expires. An interval is rescheduled after its callback, so that calls never
+     * pile up.
+     */
     fire(id: number): void {
       const timer = timers.get(id);
       if (timer === undefined) return;
@@ -62,7 +65,7 @@ export function createTimers(port: Port) {
   };
 }
 
-/** Node's rule: anything but a number from 1 to 2³¹−1 counts as 1. */
+/** Returns the delay by Node's rule: any value except a number from 1 to 2³¹−1 counts as 1. */
 function delayOf(delayMs: unknown): number {
   const number = Number(delayMs);
   return number >= 1 && number <= maxDelayMs ? Math.trunc(number) : 1;

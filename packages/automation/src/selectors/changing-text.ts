@@ -1,4 +1,4 @@
-/** Words by which switches describe their state, in the languages of most phones. */
+/** Words for switch states in the languages of most phones. */
 const stateWords = new Set(
   [
     'on off enabled disabled checked unchecked selected unselected active inactive connected disconnected',
@@ -8,21 +8,21 @@ const stateWords = new Set(
   ].flatMap((words) => words.split(' ')),
 );
 
-/** Numbers that stand for an amount or a time. One at the end of a name, as in `Pixel 8`, does not. */
+/** Patterns of numbers that mean an amount or a time. A number at the end of a name, as in `Pixel 8`, does not. */
 const amounts: readonly RegExp[] = [
-  // 12:30, and 45 %
+  // Matches 12:30, and 45 %.
   /\d:\d\d|\d\s?%/,
-  // Without a letter: 3, 1.204,50 €, +2
+  // Matches texts without letters: 3, 1.204,50 €, +2.
   /^[^\p{L}]*\d[^\p{L}]*$/u,
-  // 3 unread, Inbox, 12 messages, 5 min ago
+  // Matches 3 unread, Inbox, 12 messages, 5 min ago.
   /(?:^|[\s(,:])\d[\d.,]*\s+\p{L}/u,
-  // 12GB, 5m
+  // Matches 12GB, 5m.
   /^\W*\d[\d.,]*\s?(?:s|m|h|d|min|[kmgt]b)$/iu,
-  // Unread: 3, Inbox (3)
+  // Matches Unread: 3, Inbox (3).
   /[(:]\s*\d[\d.,]*\)?$/,
 ];
 
-/** Whether a text tells a state, an amount or a time, so that it is another one soon. */
+/** Whether a text contains a state, an amount or a time, so that it changes soon. */
 export function isChangingText(text: string): boolean {
   const words = text.trim().toLowerCase().replace(/^not /, '');
   return stateWords.has(words) || amounts.some((amount) => amount.test(text));

@@ -1,6 +1,6 @@
 import { unclearCharacters } from '../texts/text-difference.ts';
 
-/** A condition of the filter, as data: it can be written as code, and tried by the runtime's own matcher. */
+/** Condition of the filter as data, which can be written as code or tested by the runtime's own matcher. */
 export type Condition =
   | { readonly method: KindMethod }
   | { readonly method: 'hasText' | 'hasDescription' | 'hasId' | 'hasClass'; readonly value: string }
@@ -22,7 +22,7 @@ export type KindMethod =
 export type SideMethod = 'rightOf' | 'leftOf' | 'below' | 'above';
 type RelationMethod = SideMethod | 'childOf' | 'hasDescendant';
 
-/** For `filterAdvanced` and `waitForNode`. */
+/** Converts conditions to the argument of `filterAdvanced` and `waitForNode`. */
 export const toNodeConditions =
   (conditions: readonly Condition[]): NodeConditions =>
   (filter) =>
@@ -58,7 +58,7 @@ const escapes: Readonly<Record<string, string>> = {
   "'": String.raw`\'`,
 };
 
-/** A string literal of an automation; what readers of the code would not see is written by its number. */
+/** Writes a string literal for an automation; invisible characters are escaped by code point. */
 export const quote = (text: string): string =>
   `'${text.replaceAll(/['\\]/g, escaped).replaceAll(unclearCharacters, escaped)}'`;
 

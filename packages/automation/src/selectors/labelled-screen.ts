@@ -6,11 +6,11 @@ import { mayBeLossy } from './lossy-text.ts';
 
 const maxLabelLength = 60;
 
-/** A screen with what is asked of it again and again. */
+/** Screen with cached answers to frequent queries. */
 export class LabelledScreen {
   readonly root: AndroidNode;
   readonly nodes: readonly AndroidNode[];
-  /** How many nodes have a text, or a description. */
+  /** Number of nodes by text or description. */
   readonly #labels = new Map<string, number>();
   readonly #switchTexts = new Map<string, number>();
 
@@ -27,7 +27,7 @@ export class LabelledScreen {
     return this.root.filterAdvanced(toNodeConditions(conditions));
   }
 
-  /** A text that several switches have is their state, in whatever language. */
+  /** Whether a text is a switch state: several switches have the same text, in whatever language. */
   isState(node: AndroidNode, text: string): boolean {
     return (
       isField(node) ||
@@ -36,7 +36,7 @@ export class LabelledScreen {
     );
   }
 
-  /** Nodes that no other has the text of, or the description, and whose words stay. */
+  /** Returns nodes with a unique text or description that does not change. */
   listLabels(kind: LabelKind): AndroidNode[] {
     return this.nodes.filter((node) => {
       const { [kind]: words, isVisible } = node;
@@ -47,7 +47,7 @@ export class LabelledScreen {
   }
 }
 
-/** The sources of a label. Descriptions are of pictures where a label has a text. */
+/** Sources of labels. On nodes with a text, the description belongs to a picture. */
 export const labelKinds = ['text', 'description'] as const;
 export type LabelKind = (typeof labelKinds)[number];
 
@@ -56,7 +56,7 @@ const keyOf = (kind: LabelKind, words: string): string => `${kind} ${seenText(wo
 export const isOnlyDescribed = ({ text, description }: AndroidNode): boolean =>
   !isThere(text) && isThere(description);
 
-/** The condition that says the same as the words of a node, letter by letter. */
+/** Returns the condition that matches the words of a node exactly. */
 export const wordsOf = (kind: LabelKind, value: string): Condition => ({
   method: kind === 'text' ? 'hasText' : 'hasDescription',
   value,
@@ -67,6 +67,6 @@ const countIn = (counts: Map<string, number>, text: string): void =>
 
 export const classOf = (node: AndroidNode): string => node.className?.split('.').at(-1) ?? '';
 const isToggle = (node: AndroidNode): boolean => /(Switch|SwitchCompat|ToggleButton)$/.test(classOf(node));
-/** Its text is what somebody has typed, or a hint that goes when somebody types. */
+/** Whether the text of a node is input, or a hint that disappears on input. */
 export const isField = (node: AndroidNode): boolean =>
   node.isPassword || /(EditText|AutoCompleteTextView)$/.test(classOf(node));

@@ -3,7 +3,10 @@ import type { SideMethod } from './conditions.ts';
 
 const maxLabels = 3;
 
-/** The labels that a reader would take for the node's: in its row or its column, of the smallest group first. */
+/**
+ * Returns the labels that a reader would assign to the node: in its row or column, from the smallest common group
+ * first.
+ */
 export function nearestLabels(
   node: AndroidNode,
   labels: readonly AndroidNode[],
@@ -20,7 +23,7 @@ export function nearestLabels(
         group: sharedDepth(label, depths),
       }))
       .filter(({ away }) => away < Infinity)
-      // In a row the title comes before the summary, whichever of them ends nearer.
+      // In a row the title precedes the summary, whichever of them is nearer.
       .toSorted((one, other) => other.group - one.group || (isRow ? 0 : one.away - other.away))
       .slice(0, maxLabels)
       .map(({ label }) => label)
@@ -35,7 +38,7 @@ function isAligned(
   return isRow ? a.top < b.bottom && b.top < a.bottom : a.left < b.right && b.left < a.right;
 }
 
-/** The node and those around it, with how deep each stands. */
+/** Returns the node and its ancestors with their depths. */
 function depthsOf(node: AndroidNode): ReadonlyMap<AndroidNode, number> {
   const path: AndroidNode[] = [];
   for (let one: AndroidNode | null = node; one !== null; one = one.parent) path.unshift(one);

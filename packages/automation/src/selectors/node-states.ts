@@ -10,7 +10,10 @@ const states = [
   ['isSelected', 'selected'],
 ] as const satisfies readonly (readonly [keyof AndroidNode, string])[];
 
-/** States of a node, such as `clickable`, by the names of Android's own dumps; `invisible` and `disabled` come first. */
+/**
+ * Returns states of a node, such as `clickable`, named as in Android's own dumps; `invisible` and `disabled` come
+ * first.
+ */
 export const nodeStates = (node: AndroidNode): string[] => [
   ...(node.isVisible ? [] : ['invisible']),
   ...(node.isEnabled ? [] : ['disabled']),

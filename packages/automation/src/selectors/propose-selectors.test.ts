@@ -20,7 +20,7 @@ interface SwitchRow {
   isOn: boolean;
 }
 
-/** A row as Android's settings have it: an icon, a title, a summary, a switch without an ID. */
+/** Row as in Android's settings: an icon, a title, a summary, and a switch without an ID. */
 function switchRow({ title, summary, isOn }: SwitchRow, index: number): UiNode {
   const top = 200 + 150 * index;
   const line = (text: string, from: number): UiNode => uiNode({ text, ...box(150, from, 800, from + 60) });
@@ -55,7 +55,7 @@ const only = (nodes: readonly AndroidNode[], index = 0): AndroidNode => {
   return node;
 };
 
-/** Runs the code of a proposal on a screen, as an automation does. */
+/** Runs the code of a proposal on a screen, like an automation. */
 function runWait(wait: string, screen: AndroidNode): unknown {
   const actions = {
     waitForId: (id: string) => screen.findById(id),

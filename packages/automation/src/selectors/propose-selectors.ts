@@ -15,22 +15,22 @@ import {
 import { mayBeLossy } from './lossy-text.ts';
 import { nearestLabels } from './nearest-labels.ts';
 
-/** Code that finds a node of a screen, tried on that screen by the runtime's own matcher. */
+/** Code that finds a node of a screen, verified on that screen by the runtime's own matcher. */
 export interface SelectorProposal {
   readonly kind: SelectorKind;
-  /** The expression that waits for the node: `agent.actions.waitForId('name')`. */
+  /** Expression that waits for the node: `agent.actions.waitForId('name')`. */
   readonly wait: string;
-  /** The same for a screen that was read: `screen.findById('name')`. */
+  /** Expression that finds the node on a screen: `screen.findById('name')`. */
   readonly find: string;
-  /** The node as an argument of `scrollTo`: `(f) => f.hasId('name')`. */
+  /** Argument of `scrollTo` for the node: `(f) => f.hasId('name')`. */
   readonly target: string;
-  /** The statement that uses the node: `await (await agent.actions.waitForId('name')).tap();` */
+  /** Statement that uses the node: `await (await agent.actions.waitForId('name')).tap();` */
   readonly code: string;
-  /** How many nodes match. */
+  /** Number of matching nodes. */
   readonly count: number;
-  /** The match that the code returns: this node alone, this one as the nearest, this one as the first, or another one. */
+  /** Match that the code returns: this node as the only one, as the nearest or as the first, or another node. */
   readonly finds: 'alone' | 'nearest' | 'first' | 'another';
-  /** The change that would make the code find another node, or none: of a state, or of the order of the nodes. */
+  /** Change that can make the code find another node or none: of a state, or of the order of nodes. */
   readonly dependsOn: 'state' | 'order' | undefined;
 }
 
@@ -44,22 +44,22 @@ type SelectorKind =
   | 'container'
   | 'position';
 
-/** How a way to find a node is written. */
+/** Written forms of a way to find a node. */
 type Written = Pick<SelectorProposal, 'wait' | 'find' | 'target'>;
 
 interface Candidate extends Written {
   readonly kind: SelectorKind;
   readonly found: readonly AndroidNode[];
   readonly dependsOn?: SelectorProposal['dependsOn'];
-  /** Whether the first of `found` is nearer to its label than the next. */
+  /** Whether the first node of `found` is nearer to its label than the next. */
   readonly isNearest?: boolean;
-  /** Rank among candidates that find the node equally well; the lowest goes first. */
+  /** Rank among candidates that find the node equally well, lowest first. */
   readonly order: number;
 }
 
 const maxProposals = 8;
 
-/** The ways to find a node, the most lasting first; those that depend on a state come last. */
+/** Returns the ways to find a node, the most stable first; those that depend on a state come last. */
 export function proposeSelectors(node: AndroidNode): SelectorProposal[] {
   const screen = new LabelledScreen(rootOf(node));
   const candidates = [
@@ -111,7 +111,7 @@ const byItsId = (id: string): Written => ({
   target: writeConditions([{ method: 'hasId', value: id }]),
 });
 
-/** IDs that Android's own lists give to each of their rows. */
+/** IDs that Android's own lists repeat in each row. */
 const rowIds = new Set(
   [
     'title',
@@ -137,7 +137,7 @@ function byId({ root }: LabelledScreen, node: AndroidNode): Candidate[] {
 
 function byText(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const { text = '', description = '' } = node;
-  // Both are looked for by the same words.
+  // The same search covers both.
   const others = seenText(description) === seenText(text) ? '' : description;
   return [...byWordsOf(screen, node, ['text', text]), ...byWordsOf(screen, node, ['description', others])];
 }
@@ -151,13 +151,13 @@ function byWordsOf(
   const line = firstLine(words);
   return [
     looseWords(screen, node, { kind, words, order: 10 }),
-    // A name often stays where what is below it counts or tells a state.
+    // A name often stays the same while the line below it shows a count or a state.
     ...(line === words ? [] : [looseWords(screen, node, { kind, words: line, order: 11 })]),
     ...exactWords(screen, node, [kind, words]),
   ];
 }
 
-/** Texts that other phones of a fleet may tell otherwise come after what all of them tell. */
+/** Returns the order of a candidate: texts that other phones of a fleet may report differently come later. */
 const orderOf = (words: string, order: number): number => order + (mayBeLossy(words) ? 60 : 0);
 
 interface Words {
@@ -174,7 +174,7 @@ function looseWords(screen: LabelledScreen, node: AndroidNode, { kind, words, or
   return { kind, ...byWords(words), found, order: orderOf(words, order), dependsOn };
 }
 
-/** Candidates by exact text, for words that are part of other texts or stand on other kinds of nodes too. */
+/** Returns candidates by exact text, for words that are part of other texts or also appear on other kinds of nodes. */
 function exactWords(
   screen: LabelledScreen,
   node: AndroidNode,
@@ -193,10 +193,10 @@ const kinds: readonly KindMethod[] = [
   ...(['isSwitch', 'isCheckBox', 'isRadioButton', 'isEditText', 'isButton'] as const),
   ...(['isImage', 'isTextView', 'isWebView'] as const),
 ];
-/** They say nothing of what a node is for. */
+/** Class names that reveal nothing about the purpose of a node. */
 const plainClass = /(^|\.)(View|ViewGroup|\w*Layout)$/;
 
-/** The kind of the node as a condition of the filter. */
+/** Returns the condition for the kind of the node. */
 function kindOf({ root }: Pick<LabelledScreen, 'root'>, node: AndroidNode): Condition | undefined {
   const method = kinds.find((one) => node.filterOne((filter) => filter[one]()) === node);
   if (method !== undefined) return { method };
@@ -206,7 +206,7 @@ function kindOf({ root }: Pick<LabelledScreen, 'root'>, node: AndroidNode): Cond
   return node.isScrollable ? { method: 'isScrollable' } : undefined;
 }
 
-/** A row by what stands in it. */
+/** Returns a candidate that finds a row by its content. */
 function byContent(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const kind: Condition | undefined = node.clickable ? { method: 'isClickable' } : kindOf(screen, node);
   if (kind === undefined || node.children.length === 0) return [];
@@ -221,7 +221,7 @@ function byContent(screen: LabelledScreen, node: AndroidNode): Candidate[] {
     });
 }
 
-/** By a label beside the node: to its left, to its right, above or below it. */
+/** Returns candidates by a label on the left, on the right, above or below the node. */
 function byRelation(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const kind = kindOf(screen, node);
   if (kind === undefined) return [];
@@ -236,8 +236,8 @@ function byRelation(screen: LabelledScreen, node: AndroidNode): Candidate[] {
         .slice(0, 1),
     );
   };
-  // A label above a row that has a label of its own belongs to another row. A node with a text of its own is
-  // not found by the description of a picture beside it.
+  // A label above a row with its own label belongs to another row. A node with its own text is not found by the
+  // description of a picture beside it.
   const usable = isThere(node.text) || isThere(node.description) ? (['text'] as const) : labelKinds;
   const ways = usable.flatMap((of) => [() => labelled(inRow, of), () => labelled(inColumn, of)]);
   const hits = ways.reduce<Candidate[]>((found, way) => (found.length > 0 ? found : way()), []);
@@ -266,7 +266,7 @@ function besideLabel(
   return { kind: 'relation', ...byConditions(conditions), found, isNearest: first < second, order: 30 };
 }
 
-/** Below the nearest ancestor that has an ID of its own. */
+/** Returns candidates below the nearest ancestor with a unique ID. */
 function byContainer(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const own = containedAs(screen, node);
   if (own === undefined) return [];
@@ -287,7 +287,7 @@ function containedAs(screen: LabelledScreen, node: AndroidNode): Condition | und
   return !isThere(words) || screen.isState(node, words) ? kindOf(screen, node) : wordsOf(of, words);
 }
 
-/** The only way that is left where the words of a list are in another language. */
+/** Returns the candidate by position, the only way left when a list's texts are in another language. */
 function byPosition(screen: LabelledScreen, node: AndroidNode): Candidate[] {
   const id = idOf(node);
   const kind: Condition | undefined =

@@ -6,24 +6,24 @@ import { mayBeLossy } from './lossy-text.ts';
 
 export { mayBeLossy } from './lossy-text.ts';
 
-/** A condition on a screen, as data: it can be written as code, and tried by the runtime's own matcher. */
+/** Condition on a screen as data, which can be written as code or tested by the runtime's own matcher. */
 export type SignCondition =
   | { readonly by: 'id' | 'absent'; readonly id: string }
-  /** Several: the same label in several languages. */
+  /** Text of a node; several are the same label in several languages. */
   | { readonly by: 'text'; readonly texts: readonly string[] }
   | { readonly by: 'package'; readonly packageName: string }
-  /** A tab or an entry of a menu that is chosen. */
+  /** Selected tab or menu entry. */
   | { readonly by: 'selected'; readonly id: string };
 
 export interface PossibleSign {
   readonly condition: SignCondition;
-  /** The lower, the more likely it is to last. */
+  /** Cost; the lower, the more stable the sign. */
   readonly cost: number;
-  /** Too common to be a sign by itself, such as the package or an ID of Android's own dialogs. */
+  /** Whether the sign is too common to stand alone, such as the package or an ID of Android's own dialogs. */
   readonly isCommon: boolean;
 }
 
-/** IDs that every app of the toolkit has. */
+/** IDs that every app with the toolkit has. */
 export const toolkitIds: ReadonlySet<string> = new Set(
   `content root container main_content toolbar title subtitle icon summary text1 text2 list recycler_view button1 button2
   button3 buttonPanel parentPanel topPanel contentPanel customPanel alertTitle message scrollView custom`.split(
@@ -33,12 +33,12 @@ export const toolkitIds: ReadonlySet<string> = new Set(
 
 const systemBars = /(^|:id\/)(navigationBar|statusBar)Background$/;
 const maxTextLength = 40;
-/** Apps of strangers have named them. */
+/** Maximum length of an ID, because apps choose any length. */
 const maxNameLength = 200;
 const maxTexts = 4;
 const costs = { id: 10, toolkit: 30, opaque: 60, package: 5, text: 40, selected: 20, absent: 60 };
 
-/** Programs that hide names make short ones without a word, which differ in each version of the app. */
+/** Whether an ID is obfuscated: short, without a word, and different in each version of the app. */
 export function isOpaqueId(viewId: string): boolean {
   const name = nameOf(viewId);
   if (name === '0_resource_name_obfuscated') return true;
@@ -52,10 +52,10 @@ function idOf({ viewId = '' }: AndroidNode): string | undefined {
   return name === '' || viewId.length > maxNameLength ? undefined : writtenId(viewId);
 }
 
-/** The ID as code writes it: without the package of its app, which may differ; Android's own IDs keep theirs. */
+/** Returns the ID as written in code: without the app's package, which may differ. Android's own IDs keep theirs. */
 const writtenId = (viewId: string): string => (viewId.startsWith('android:') ? viewId : nameOf(viewId));
 
-/** Signs that hold on all of the screens, the most lasting first. */
+/** Returns signs that all of the screens have, the most stable first. */
 export function listSigns(screens: readonly AndroidNode[], maxCount: number): PossibleSign[] {
   const [first, ...others] = screens.map(readScreen);
   if (first === undefined) return [];
@@ -68,7 +68,7 @@ export function listSigns(screens: readonly AndroidNode[], maxCount: number): Po
   return signs.toSorted((one, other) => one.cost - other.cost).slice(0, maxCount);
 }
 
-/** That screens do not have what others have. */
+/** Returns conditions for the absence of signs that other screens have. */
 export const absentSigns = (signs: readonly PossibleSign[]): PossibleSign[] =>
   signs.flatMap(({ condition, cost }) =>
     condition.by === 'id'
@@ -86,9 +86,9 @@ interface ReadScreen {
   packageName: string;
   ids: Set<string>;
   selected: Set<string>;
-  /** Each label as texts are compared, with how it is written here and what it is worth. */
+  /** Labels by comparable text, with their spelling on this screen and their cost. */
   texts: Map<string, { label: string; cost: number }>;
-  /** By the place of their nodes, for the words of other languages. */
+  /** Texts by the position of their nodes, to match labels of other languages. */
   textAt: Map<string, string>;
 }
 
@@ -126,7 +126,7 @@ function readLabel(
   read.textAt.set(`${kind} ${number}`, label);
 }
 
-/** A text that the app itself shows on every phone: not typed, and no number, amount, state or address. */
+/** Returns a text that the app shows on every phone: not typed, and not a number, amount, state or address. */
 function labelOf(node: AndroidNode): string | undefined {
   if (node.isPassword || /(EditText|AutoCompleteTextView)$/.test(node.className ?? '')) return undefined;
   const label = node.text === undefined || node.text === '' ? node.description : node.text;
@@ -136,7 +136,7 @@ function labelOf(node: AndroidNode): string | undefined {
   return isData || mayBeLossy(label) ? undefined : label;
 }
 
-/** Titles say what a screen is; buttons stay longer than what else is written. */
+/** Returns the cost of a text: titles identify a screen, and button texts change less than other texts. */
 const costOfText = (node: AndroidNode, label: string): number =>
   costs.text +
   label.length / 4 -
@@ -178,7 +178,7 @@ function packageSigns({ packageName }: ReadScreen, others: readonly ReadScreen[]
   return [{ condition: { by: 'package', packageName }, cost: costs.package, isCommon: true }];
 }
 
-/** For `testOf`. */
+/** Converts a condition to a sign for `testOf`. */
 export function toScreenSign(condition: SignCondition): ScreenSign {
   if (condition.by === 'id') return { id: condition.id };
   if (condition.by === 'package') return { packageName: condition.packageName };
@@ -227,7 +227,7 @@ const dismissing =
   /later|cancel|close|dismiss|skip|deny|not.?now|negative|no.?thanks|^no$|später|abbrechen|schließen/i;
 const dialogButtons = ['android:id/button2', 'android:id/button3', 'android:id/button1'];
 
-/** The button that is most likely to close a dialog and change nothing: `screen.findById('later')`. */
+/** Returns the button that most likely closes a dialog without changing anything: `screen.findById('later')`. */
 export function findButton(screens: readonly AndroidNode[]): SignCondition | undefined {
   const [first, ...others] = screens.map(readButtons);
   if (first === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Names the secret for what a password field holds, by the field's own ID or label, such as `PASSWORD` or `ACCOUNT_PIN`. */
+/**
+ * Returns the name of the secret for a password field, from the field's ID or label, such as `PASSWORD` or
+ * `ACCOUNT_PIN`.
+ */
 export function secretNameOf({ viewId, hintText, description }: AndroidNode): string {
   const own = viewId?.split('/').at(-1) || hintText || description || '';
   const words = own
@@ -9,5 +12,5 @@ export function secretNameOf({ viewId, hintText, description }: AndroidNode): st
   return words.slice(0, maxNameLength).replace(/_+$/, '') || 'PASSWORD';
 }
 
-/** Names of secrets have at most 64 characters. */
+/** Maximum length of a secret's name in characters. */
 const maxNameLength = 64;

@@ -30,7 +30,7 @@ const field = (part: Part = {}): UiNode =>
 const tap = (x: number, y: number): PhoneInput => ({ type: 'tap', x, y });
 const up: PhoneInput = { type: 'swipe', from_x: 500, from_y: 1800, to_x: 500, to_y: 600, duration_ms: 300 };
 
-/** The code of touches, each of which leads from a screen to the next. */
+/** Returns the code of touches, each of which leads from one screen to the next. */
 function record(screens: readonly AndroidNode[], inputs: readonly PhoneInput[]): string[] {
   const recorder = new TouchRecorder();
   const lines = inputs.flatMap((input, index) => {
@@ -173,7 +173,7 @@ describe('a recorded touch', () => {
   });
 
   it('searches a screen of thousands of new labels a few times only', () => {
-    // Each is part of another one, so that none is there once.
+    // Each text is part of another one, so that none is unique.
     const many = Array.from({ length: 3000 }, (_, index) => label(`Item ${index % 50}`, index));
     const before = screen([]);
     const searches = vi.spyOn(before, 'findTextOne');

@@ -8,12 +8,12 @@ import { quote } from './conditions.ts';
 import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts';
 import { secretNameOf } from './secret-name.ts';
 
-/** A person's input to a phone, with the screen before it and the screen after the phone had come to rest. */
+/** User input to a phone, with the screen before it and the screen after the phone came to rest. */
 interface RecordedTouch {
   readonly input: PhoneInput;
-  /** The keyboard was closed where it lay over the node. Default: false. */
+  /** Whether a keyboard that covered the node was closed. Default: false. */
   readonly closeKeyboard?: boolean;
-  /** The window that got the touch, as the phone told at that moment. Default: the one of `before`. */
+  /** Touched window, as the phone reported it at that time. Default: the window of `before`. */
   readonly window?: TouchedWindow | null | undefined;
   readonly before: AndroidNode;
   readonly after: AndroidNode;
@@ -23,30 +23,30 @@ const keyDelete = 67;
 
 type Direction = NonNullable<ScrollOptions['direction']>;
 
-/** Somebody who presses longer means a long press, as Android has it. */
+/** Duration of a long press in ms, as on Android. */
 export const longPressMs = 500;
-/** A finger that moves less, as a share of the screen, stays where it is. */
+/** Maximum movement of a tap, as a fraction of the screen. */
 const stillShare = 0.02;
 
 /**
- * Writes touches as code for a phone of any size: each waits for its node, and what is new on the screen afterwards is
- * waited for too.
+ * Writes touches as code that works on any screen size: each waits for its node, and then for new content on the next
+ * screen.
  */
 export class TouchRecorder {
-  /** Swipes do nothing by themselves: they bring the next node into view. */
+  /** Direction of preceding swipes. They produce no code by themselves, but bring the next node into view. */
   #scrolled: Direction | undefined;
-  /** A field that was tapped, until it is known whether something is typed into it. */
+  /** Tapped field, until it is known whether text is typed into it. */
   #field: PendingField | undefined;
-  /** The secret that the last touch typed: more of it may follow. */
+  /** Secret that the last touch typed, which the next touch may continue. */
   #typing: string | undefined;
   readonly #secrets = new Map<string, string>();
 
-  /** The passwords that were typed, by the names that the code has for them. No value is in the code. */
+  /** Typed passwords by their names in the code. The code contains no values. */
   get secrets(): ReadonlyMap<string, string> {
     return this.#secrets;
   }
 
-  /** The lines of code for a touch; none for one that only prepares the next. */
+  /** Returns the code lines for a touch; none if it only prepares the next one. */
   write(touch: RecordedTouch): string[] {
     const { input, before, after } = touch;
     if (input.type === 'key' && input.key_code === keyDelete && this.#typing !== undefined) {
@@ -121,7 +121,7 @@ export class TouchRecorder {
     ];
   }
 
-  /** After swipes the node is scrolled to. */
+  /** Returns the expression that finds the node; after swipes it scrolls to the node. */
   #found({ wait, target }: SelectorProposal): string {
     const direction = this.#scrolled;
     this.#scrolled = undefined;
@@ -131,14 +131,14 @@ export class TouchRecorder {
   }
 }
 
-/** `options`: those of its tap, as code. */
+/** Tapped field with its code; `options` are those of its tap. */
 interface PendingField {
   readonly node: AndroidNode;
   readonly proposal: SelectorProposal;
   readonly options: string;
 }
 
-/** Says which window got a touch in place of that of the screen before it, whose nodes were not touched. */
+/** Describes the touched window if it differs from that of the screen before, whose nodes were not touched. */
 function otherWindowOf({ window, before }: RecordedTouch): string | undefined {
   if (window === undefined || window === null) return undefined;
   if (!window.is_keyboard && window.package_name === before.packageName) return undefined;
@@ -169,10 +169,10 @@ const isLasting = (node: AndroidNode): boolean => {
 
 const isField = ({ className, isPassword }: AndroidNode): boolean =>
   isPassword || /(EditText|AutoCompleteTextView)$/.test(className ?? '');
-/** Home screens and launchers, which each maker arranges in its own way. */
+/** Whether the screen is a launcher, which each maker arranges differently. */
 const isLauncher = ({ packageName }: AndroidNode): boolean => /launcher|\.home$/i.test(packageName);
 
-/** The smallest node at the point, or the nearest around it that is found by something that lasts. */
+/** Returns the smallest node at the point, or its nearest ancestor with a stable selector. */
 function touchedNode(screen: AndroidNode, x: number, y: number): AndroidNode | undefined {
   const [smallest] = nodesBelow(screen)
     .filter(({ isVisible, boundsInScreen: { left, top, right, bottom } }) => {
@@ -184,7 +184,7 @@ function touchedNode(screen: AndroidNode, x: number, y: number): AndroidNode | u
   let node: AndroidNode | null = smallest;
   for (let tried = 0; node !== null && tried < maxTried; tried += 1, node = node.parent) {
     if (isLasting(node)) return node;
-    // Anything around a clickable node is touched for another reason.
+    // Containers of a clickable node are touched for other reasons.
     if (node.clickable) break;
   }
   return smallest;
@@ -201,7 +201,7 @@ function isStill({ from_x, from_y, to_x, to_y, duration_ms = 0 }: Swipe, screen:
   return duration_ms >= longPressMs && way < stillShare * screen.boundsInScreen.bottom;
 }
 
-/** The direction in which the wanted node lies, seen from the content shown now. */
+/** Returns the direction of the wanted node, as seen from the current content. */
 function directionOf({ from_x, from_y, to_x, to_y }: Swipe): Direction {
   const [across, along] = [to_x - from_x, to_y - from_y];
   if (Math.abs(along) >= Math.abs(across)) return along < 0 ? 'down' : 'up';
@@ -215,7 +215,7 @@ const pointOf = (input: PhoneInput): { x: number; y: number } =>
       ? { x: input.from_x, y: input.from_y }
       : { x: 0, y: 0 };
 
-/** The line for an input that has no target node. */
+/** Returns the code line for an input without a target node. */
 function lineOf(input: Exclude<PhoneInput, { type: 'tap' | 'swipe' | 'text' }>): string {
   if (input.type === 'key') return keyLine(input.key_code);
   if (input.type === 'clipboard') return `agent.actions.setClipboard(${quote(input.text)})`;
@@ -224,7 +224,7 @@ function lineOf(input: Exclude<PhoneInput, { type: 'tap' | 'swipe' | 'text' }>):
 }
 
 const nowhere = { from_x: 0, from_y: 0, to_x: 0, to_y: 0 };
-/** Two fingers, from one distance of each other to another. */
+/** Returns the code line for two fingers that change their distance. */
 function pinchLine({ ways }: Extract<PhoneInput, { type: 'fingers' }>): string {
   const [one = nowhere, other = one] = ways;
   const middle = (from: number, to: number): number => Math.round((from + to) / 2);
@@ -243,7 +243,7 @@ const keyLines: Readonly<Record<number, string>> = {
 };
 const keyLine = (code: number): string => keyLines[code] ?? `agent.actions.inputKey(${code})`;
 
-/** That a switch is now what the touch made of it. */
+/** Returns the lines that check a switch's new state after the touch. */
 function checkLine({ find }: SelectorProposal, node: AndroidNode, after: AndroidNode): string[] | undefined {
   if (!node.isCheckable) return undefined;
   const now = nodesBelow(after).find((one) => isSamePlace(one, node));
@@ -260,10 +260,13 @@ const isSamePlace = (one: AndroidNode, other: AndroidNode): boolean =>
   one.boundsInScreen.left === other.boundsInScreen.left;
 
 const maxLabelLength = 40;
-/** On a screen that is all new the first will do; each costs a search of both screens. */
+/**
+ * Maximum number of texts to try: on a completely new screen the first will do, and each requires a search of both
+ * screens.
+ */
 const maxTried = 10;
 
-/** Waits for the first lasting words that were not there before, which tell that the screen has changed. */
+/** Returns lines that wait for the first stable text that is new, which shows that the screen has changed. */
 function seen(before: AndroidNode, after: AndroidNode): string[] {
   const known = new Set(nodesBelow(before).map(({ text }) => comparedText(text ?? '')));
   const label = nodesBelow(after)

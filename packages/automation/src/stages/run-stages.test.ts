@@ -12,7 +12,7 @@ interface Stored {
   quality: string;
 }
 
-/** A phone whose screen shows one text, which actions change; the clock moves only by sleeping. */
+/** Phone whose screen shows one text, which actions change. The clock advances only by sleeping. */
 function createPhone(first: string) {
   const phone = { shows: first, time: 0, reads: 0, viewId: null as string | null, arrivals: 0 };
   const stored: Stored[] = [];
@@ -53,7 +53,7 @@ const states = {
   Paid: (screen: AndroidNode) => screen.text === 'Thanks',
 };
 
-/** Log in, then pay. */
+/** Plan that logs in and then pays. */
 const plan = (phone: { shows: string }): StagePlan<State> => ({
   states,
   stages: [

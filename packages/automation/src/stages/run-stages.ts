@@ -5,7 +5,7 @@ import type { RunStep } from '../agent/trace/run-step.ts';
 import { messageOf } from '../agent/trace/steps.ts';
 import { testOf } from './screen-sign.ts';
 
-/** More lines are told as the last ones. */
+/** Maximum number of lines in a report, which keeps the last ones. */
 const maxLines = 15;
 
 interface StoryLine {
@@ -14,11 +14,11 @@ interface StoryLine {
   did: 'acted' | 'waited' | 'gave up';
 }
 
-/** The name that a screen was recognised by. */
+/** Recognized state or dialog of a screen. */
 interface Recognised {
-  /** The name in records: a state, `unknown`, or a dialog. */
+  /** Name in records: a state, `unknown`, or a dialog. */
   name: string;
-  /** The state as the plan names it; undefined for dialogs. */
+  /** State as named by the plan; undefined for dialogs. */
   state: string | undefined;
   isUnknown: boolean;
   dialog: UnexpectedDialog | undefined;
@@ -26,27 +26,30 @@ interface Recognised {
 
 const unknownState = 'unknown';
 
-/** Functions that the runner is built on. */
+/** Functions that the stage runner needs. */
 export interface StageParts {
   readScreen: () => Promise<AndroidNode>;
   outOfSteps: OutOfStepsUtils;
-  /** The last stage is reached, so the run has not ended out of steps. */
+  /** Reports that the last stage was reached, so that the run does not count as out of steps. */
   reportArrival: () => Promise<void>;
   sleep: (durationMs: number) => Promise<void>;
-  /** Calls back without keeping the run alive. */
+  /** Schedules a callback without keeping the run alive. */
   later: (callback: () => void, delayMs: number) => void;
-  /** Milliseconds that never go backwards. */
+  /** Monotonic time in ms. */
   now: () => number;
-  /** The stage that the screen belongs to, where something else than the way there says it; empty for the first one, null where the way does. */
+  /**
+   * Returns the stage of the screen if something other than the run's progress determines it; empty for the first
+   * stage, null if progress decides.
+   */
   findStage?: () => string | null;
-  /** Tells what is done on a screen as one step of the run. */
+  /** Reports the work on a screen as one step of the run. */
   runStep: RunStep;
 }
 
 type Plan = StagePlan<string>;
 type Failure = Extract<StagesResult<string>, { success: false }>;
 
-/** One reading of the screen. */
+/** Result of one reading of the screen. */
 interface Look {
   screen: AndroidNode;
   seen: Recognised;
@@ -91,7 +94,7 @@ function createRunner(parts: StageParts, plan: Plan) {
     }
   }
 
-  /** Reads and stores the screen under the stage that is to be reached from there. */
+  /** Reads the screen and stores it under the next stage. */
   async function lookNow(remainingSteps: number): Promise<Look> {
     const screen = await parts.readScreen();
     const seen = recognise(screen);
@@ -139,7 +142,7 @@ function createRunner(parts: StageParts, plan: Plan) {
   return { run };
 }
 
-/** Names of the failures in the outcome of a run. */
+/** Outcomes by the reasons of failures. */
 const outcomes = {
   outOfSteps: 'out_of_steps',
   timeout: 'timed_out',
@@ -176,7 +179,7 @@ function wholeNumber(name: string, value: number): number {
   throw new TypeError(`${name} must be a whole number from 0, but it is ${String(value)}.`);
 }
 
-/** Tells the state of a screen by a plan: dialogs first, because they cover what is below them. */
+/** Creates the recognizer of a plan's states. Dialogs are tested first, because they cover the content below them. */
 function createRecogniser(
   plan: Pick<StagePlan<string>, 'states' | 'dialogs'>,
 ): (screen: AndroidNode) => Recognised {
@@ -200,7 +203,7 @@ function detectorOf(states: {
   return (screen) => tests.find(({ test }) => test(screen))?.name ?? unknownState;
 }
 
-/** Notes the steps, equal ones in a row as one line. */
+/** Records the steps; consecutive equal ones become one line. */
 function createStageStory(now: () => number) {
   const beganAt = now();
   const lines: (StoryLine & { afterMs: number; times: number })[] = [];
@@ -232,18 +235,21 @@ interface Clock {
 
 const defaultTimeLimitMs = 300_000;
 
-/** The stage to be reached next, and the time spent on it. */
+/** Next stage and the time spent on it. */
 interface Itinerary {
-  /** The stage that is to be reached; the last one when all are. */
+  /** Returns the next stage; the last one when all are reached. */
   stage: () => Stage<string>;
   isDone: () => boolean;
-  /** Goes on to the first stage that is not reached in this state. */
+  /** Advances to the first stage that this state does not reach. */
   arrive(state: string | undefined): void;
-  /** Stands at the stage of that name from now on; at the first one when there is none. */
+  /** Moves to the stage of that name, or to the first one if there is none. */
   goTo(name: string): void;
   limitMs: () => number;
   isLate: () => boolean;
-  /** Resolves when the work is done, or when the stage's time is over and the work is left behind. Rejects as the work does. */
+  /**
+   * Resolves when the work is done, or when the stage's time is over, which abandons the work. Rejects with the
+   * work's error.
+   */
   withinTime(work: () => Promise<unknown>): Promise<void>;
 }
 

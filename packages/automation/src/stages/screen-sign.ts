@@ -1,6 +1,6 @@
 type Test = (screen: AndroidNode) => boolean;
 
-/** The test that a sign stands for. Throws TypeError for what is no sign. */
+/** Returns the test of a sign. Throws a TypeError for an invalid sign. */
 export function testOf(sign: ScreenSign): Test {
   if (typeof sign === 'function') return (screen) => Boolean(sign(screen));
   if (typeof sign === 'string' || sign instanceof RegExp)

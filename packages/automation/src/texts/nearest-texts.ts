@@ -1,10 +1,10 @@
 import { comparedText } from './seen-text.ts';
 
 const maxNearest = 8;
-/** Longer texts are compared by their beginning alone. */
+/** Maximum number of characters compared; only the beginning of a longer text counts. */
 const maxComparedLength = 80;
 
-/** Up to eight different texts, nearest to `wanted` first; in their own order when nothing is wanted. */
+/** Returns up to eight distinct texts, nearest to `wanted` first, or in their original order without `wanted`. */
 export function nearestOf(texts: readonly string[], wanted?: string): string[] {
   const different = [...new Set(texts)].map((text) => text.slice(0, maxComparedLength));
   if (wanted === undefined) return different.slice(0, maxNearest);
@@ -16,7 +16,7 @@ export function nearestOf(texts: readonly string[], wanted?: string): string[] {
     .map(({ text }) => text);
 }
 
-/** From 0 (equal) to 1: edits needed, in relation to the longer text. */
+/** Returns the edit distance relative to the longer text, from 0 (equal) to 1. */
 export function distanceOf(a: string, b: string): number {
   const longer = Math.max(a.length, b.length);
   return longer === 0 ? 0 : editDistance(a, b) / longer;

@@ -5,7 +5,9 @@ import { comparedText, seenText } from './seen-text.ts';
 
 const codes = (list: string): string[] =>
   list.split(' ').map((code) => String.fromCodePoint(Number.parseInt(code, 16)));
-/** White space: the separators of Unicode, what HTML and Android's resources write, and blanks that people use as names. */
+/**
+ * White space: Unicode separators, white space of HTML and Android's resources, and blanks that people use as names.
+ */
 const whites = codes(
   '9 A B C D 20 85 A0 1680 2000 2001 2002 2003 2004 2005 2006 2007 2008 2009 200A 2028 2029 202F 205F 3000 2800 3164 FFA0',
 );

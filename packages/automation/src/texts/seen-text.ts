@@ -1,19 +1,22 @@
-/** Anything but printable ASCII with single spaces inside, which is seen as it is. */
+/** Matches any text except printable ASCII with single inner spaces, which needs no conversion. */
 const unusual = /[^ -~]|^ | {2}| $/;
 
-/** White space of all kinds, what ends a line, control characters, and characters that are drawn as an empty place. */
+/** White space of all kinds, line terminators, control characters, and characters rendered as blanks. */
 const white = /[\s\p{Cc}\u2800\u3164\uFFA0]+/gu;
 
-/** Characters that Unicode draws nothing for. Blank letters are drawn, and tags make the flags of regions. */
+/** Characters without a glyph. Excludes blank letters, which are rendered, and tags, which form flags of regions. */
 const invisible = /(?![\u3164\uFFA0\u{E0020}-\u{E007F}])\p{Default_Ignorable_Code_Point}/gu;
 
 /**
- * Unicode's own limit for streams (UAX #15, "Stream-Safe Text Format"). Sorting marks takes the square of their number: 100,000 on one
- * letter took 8 seconds.
+ * Limit from Unicode for streams (UAX #15, "Stream-Safe Text Format"). Sorting marks takes quadratic time: 100,000
+ * marks on one letter took 8 seconds.
  */
 const tooManyMarks = /(\p{M}{30})\p{M}+/gu;
 
-/** A text as people see it: white space of all kinds is one space, invisible characters are left out, letters are composed (NFC). */
+/**
+ * Returns a text as people see it: all white space becomes one space, invisible characters are dropped, and letters
+ * are composed (NFC).
+ */
 export function seenText(text: string): string {
   if (!unusual.test(text)) return text;
   return text
@@ -24,10 +27,13 @@ export function seenText(text: string): string {
     .trim();
 }
 
-/** The same in one letter case: two texts that differ for nobody who reads them aloud have one. */
+/** Returns the seen text in one letter case, for case-insensitive comparison. */
 export const comparedText = (text: string): string => inOneCase(seenText(text));
 
-/** Upper case in between makes `ß` and `SS` one, and `ı` and `I`; sigma has a form of its own at the end of words. */
+/**
+ * Folds letter case. The detour via upper case unifies `ß` with `SS` and `ı` with `I`; sigma has a separate form at
+ * the end of words.
+ */
 export function inOneCase(seen: string): string {
   const lower = seen.toLowerCase();
   if (!unusual.test(lower)) return lower;

@@ -1,14 +1,17 @@
 import { distanceOf } from './nearest-texts.ts';
 import { comparedText, seenText } from './seen-text.ts';
 
-/** Characters that are seen as something else than they are. Joiners and the choices of a form belong to the letters of some languages, and to emojis. */
+/**
+ * Characters that are easily mistaken for others. Excludes joiners and variation selectors, which belong to the
+ * letters of some languages and to emojis.
+ */
 export const unclearCharacters =
   /[^\S ]|(?!\u200C|\u200D|[\u{FE00}-\u{FE0F}])[\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** A text for an error: characters that nobody sees are told by their number, such as `Pay[U+00A0]now`. */
+/** Returns a text for an error: invisible characters are shown by code point, such as `Pay[U+00A0]now`. */
 export const readableText = (text: string): string =>
   text.replaceAll(unclearCharacters, (character) =>
     character === '\n' ? String.raw`\n` : `[${codeOf(character)}]`,
@@ -16,7 +19,10 @@ export const readableText = (text: string): string =>
 
 const maxComparedLength = 200;
 
-/** Why a text that looks like what was looked for is not it; undefined where it does not, and where everybody sees why. */
+/**
+ * Returns why a text that looks like the wanted one differs; undefined if it does not look alike or if the difference
+ * is visible.
+ */
 export function differenceOf(wanted: string | RegExp, text: string): string | undefined {
   return wanted instanceof RegExp ? missedBy(wanted, text) : differingCharacter(wanted, text);
 }
@@ -40,10 +46,10 @@ function differingCharacter(wanted: string, text: string): string | undefined {
   return `"${readableText(text.slice(0, maxComparedLength))}" has ${codeOf(other)} as ${place} where ${codeOf(one)} is looked for`;
 }
 
-/** Texts that differ in more are not taken for each other. */
+/** Maximum distance of texts that can be mistaken for each other. */
 const maxDistance = 0.5;
 
-/** In UTF-16 units; never between the halves of a pair. */
+/** Returns the first difference in UTF-16 units, never inside of a surrogate pair. */
 function firstDifference(one: string, other: string): number {
   const [letters, others] = [[...one], [...other]];
   const at = letters.findIndex((letter, index) => letter !== others[index]);

@@ -1,6 +1,6 @@
 import { comparedText, inOneCase, seenText } from './seen-text.ts';
 
-/** How well a text fits what is looked for: the lower, the better. */
+/** Ranks of how well a text matches, lower is better. */
 export const textRanks = {
   equal: 0,
   equalInOtherCase: 1,
@@ -13,16 +13,16 @@ export const textRanks = {
 export type TextRank = (typeof textRanks)[keyof typeof textRanks];
 
 const lineEnds = /\r\n?|[\n\v\f\u0085\u2028\u2029]/;
-/** The text before its first line end; the text itself when it has one line. */
+/** Returns the first line of a text. */
 export const firstLine = (text: string): string =>
   text.split(lineEnds).find((line) => seenText(line) !== '') ?? text;
 
-/** The end of a text that was cut for showing it. */
+/** Mark at the end of a text that was cut for display. */
 const cut = '…';
 
 /**
- * Ranks texts by how well they fit `wanted`, both as people see them (see `seenText`). Undefined: the text does
- * not have it. A `wanted` without visible characters is in no text.
+ * Ranks texts by how well they match `wanted`, both as people see them (see `seenText`). Undefined means no match. A
+ * `wanted` without visible characters matches no text.
  */
 export function createTextRank(wanted: string): (text: string) => TextRank | undefined {
   const seen = seenText(wanted);
@@ -51,7 +51,7 @@ function rankOfLine(
   return others.some((line) => comparedText(line) === caseless) ? textRanks.otherLine : textRanks.part;
 }
 
-/** Those with the best rank, in their order. */
+/** Returns the items with the best rank, in their order. */
 export function bestRanked<Item>(
   items: readonly Item[],
   rankOf: (item: Item) => TextRank | undefined,
@@ -64,7 +64,7 @@ export function bestRanked<Item>(
   return ranked.filter(({ rank }) => rank === best).map(({ item }) => item);
 }
 
-/** The best rank of several texts of one thing. */
+/** Returns the best rank of several texts of the same item. */
 export function bestRank(
   texts: readonly string[],
   rankOf: (text: string) => TextRank | undefined,

@@ -13,19 +13,19 @@ type Condition = (node: AndroidNode) => boolean;
 
 interface Rules {
   readonly conditions: readonly Condition[];
-  /** Pixels from what the node stands in relation to: the nearest nodes come first. */
+  /** Distances in pixels from the anchors of relations; the nearest nodes come first. */
   readonly distances: readonly ((node: AndroidNode) => number)[];
-  /** Index of the wanted node among those that meet the conditions; undefined selects all of them. */
+  /** Index of the wanted node among the matches; undefined selects all of them. */
   readonly position: number | undefined;
-  /** The texts that have to be read on the node, and the conditions on what it stands in relation to. */
+  /** Texts that must appear on the node, and the conditions on its anchors. */
   readonly wanted: readonly (string | RegExp | NodeConditions)[];
 }
 
-/** The rules of a filter are kept beside it, so that its object holds methods alone. */
+/** Rules of each filter, stored outside of it so that the filter object has only methods. */
 const rulesOfFilter = new WeakMap<AndroidNodeFilter, Rules>();
 const noRules: Rules = { conditions: [], distances: [], position: undefined, wanted: [] };
 
-/** The nodes, in this one and below, that a filter function selects. */
+/** Returns the matching nodes among the root and its descendants. */
 export function selectNodes(root: AndroidNode, conditions: NodeConditions): AndroidNode[] {
   const rules = rulesOf(conditions(createFilter(noRules)));
   const found = nodesBelow(root).filter((node) => rules.conditions.every((condition) => condition(node)));
@@ -68,7 +68,7 @@ function rulesOf(filter: AndroidNodeFilter): Rules {
   throw new TypeError('A filter function must give back the filter it got: f => f.isEditText().');
 }
 
-/** Whether a node by itself meets the conditions. */
+/** Returns the test of a single node's own conditions. */
 function conditionOf(conditions: NodeConditions): Condition {
   const rules = rulesOf(conditions(createFilter(noRules)));
   if (rules.position !== undefined)
@@ -150,7 +150,7 @@ function sideConditions(rules: Rules) {
 
 const wantedOf = (anchor: NodeAnchor): NodeConditions[] => (typeof anchor === 'function' ? [anchor] : []);
 
-/** Anchors are looked for on the whole screen that a node is of, once a screen. */
+/** Returns the function that finds the anchors on the whole screen of a node. The result is cached per screen. */
 function anchorsOf(anchor: NodeAnchor): (node: AndroidNode) => readonly AndroidNode[] {
   if (typeof anchor !== 'function') return () => [anchor];
   const known = new WeakMap<AndroidNode, readonly AndroidNode[]>();
@@ -187,10 +187,10 @@ function lastPart(className: string | null): string {
 
 const maxWordsLength = 200;
 
-/** The target of a search in words for an error, and the nodes of a screen that match it, best first. */
+/** Target of a search: its description for errors and its matches on a screen, best first. */
 interface TargetSearch {
   readonly awaited: string;
-  /** The texts that it has, in any order. */
+  /** Required texts, in any order. */
   readonly near: () => readonly (string | RegExp)[];
   readonly findAll: (screen: AndroidNode) => AndroidNode[];
 }
@@ -198,7 +198,7 @@ interface TargetSearch {
 export function searchOf(target: string | RegExp | NodeConditions): TargetSearch {
   if (typeof target === 'function') {
     return {
-      // The author knows the conditions again as they are written.
+      // The source text of the conditions, which the author recognizes.
       awaited: `a node by ${String(target).replaceAll(/\s+/g, ' ').slice(0, maxWordsLength)}`,
       near: () => textsWanted(target),
       findAll: (screen) => selectNodes(screen, target),
@@ -213,7 +213,7 @@ export function searchOf(target: string | RegExp | NodeConditions): TargetSearch
 
 const quoted = (text: string | RegExp): string => (text instanceof RegExp ? String(text) : `"${text}"`);
 
-/** More are asked for by no author, but by code that makes conditions without an end. */
+/** Maximum number of texts collected. No author writes more; generated conditions may be endless. */
 const maxWanted = 20;
 
 function textsWanted(target: NodeConditions): (string | RegExp)[] {

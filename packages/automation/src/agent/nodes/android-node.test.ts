@@ -9,7 +9,7 @@ const any = (check: (screen: AndroidNode) => void): void =>
       check(screenOf(root));
     }),
   );
-/** Written the plain way, to compare with. */
+/** Simple recursive implementation to compare with. */
 const walk = (node: AndroidNode): AndroidNode[] => [node, ...node.children.flatMap(walk)];
 const has =
   (part: string) =>

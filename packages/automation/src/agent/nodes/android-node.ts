@@ -7,16 +7,16 @@ import { aimOfNode } from '../trace/aim-of-call.ts';
 import { runUnreported, type RunStep } from '../trace/run-step.ts';
 import { createUuid } from '../uuid.ts';
 
-/** Functions that the actions of a node need. */
+/** Functions that the actions of nodes need. */
 export interface NodeTouch extends Pick<AgentActions, 'writeText' | 'clearText'> {
   tap(x: number, y: number, aim: NodeAim): Promise<void>;
   doubleTap(x: number, y: number, aim: NodeAim): Promise<void>;
   longPress(x: number, y: number, aim: NodeAim & { durationMs: number | undefined }): Promise<void>;
-  /** Tells of what is done to nodes as steps of the run. */
+  /** Reports actions on nodes as steps of the run. */
   readonly runStep?: RunStep;
 }
 
-/** The node with all nodes below it. */
+/** Creates the node with all of its descendants. */
 export function createAndroidNode(node: UiNode, touch: NodeTouch): AndroidNode {
   return new Node(node, touch, null);
 }
@@ -83,7 +83,7 @@ class Node implements AndroidNode {
     this.children = node.children.map((child) => new Node(child, touch, this));
   }
 
-  /** Not an own property: a printed or serialized node shows only what is below it. */
+  /** Inherited getter, so that a printed or serialized node shows only its descendants. */
   get parent(): AndroidNode | null {
     return this.#parent;
   }

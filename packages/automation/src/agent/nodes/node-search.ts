@@ -1,6 +1,6 @@
 import { bestRank, createTextRank, type TextRank, textRanks } from '../../texts/text-rank.ts';
 
-/** The node and all below it, each parent before its children. Not recursive: trees may be deep. */
+/** Returns the node and its descendants in pre-order. Iterative, because trees may be deep. */
 export function nodesBelow(root: AndroidNode): AndroidNode[] {
   const found: AndroidNode[] = [];
   const waiting = [root];
@@ -11,7 +11,7 @@ export function nodesBelow(root: AndroidNode): AndroidNode[] {
   return found;
 }
 
-/** Texts that a person would read on the node. */
+/** Returns the texts that a person would read on the node. */
 export function textsOf({ text, description }: AndroidNode): string[] {
   return [text, description].filter((part): part is string => part !== undefined && part !== '');
 }
@@ -20,12 +20,12 @@ export function nodesWithText(root: AndroidNode, text: string | RegExp): Android
   return rankedNodes(root, text).map(({ node }) => node);
 }
 
-/** The node whose text fits best. */
+/** Returns the node with the best matching text. */
 export function nodeWithText(root: AndroidNode, text: string | RegExp): AndroidNode | null {
   return bestFirst(root, text)[0] ?? null;
 }
 
-/** All nodes with a text, those whose text fits better first; in the order of the tree where they fit equally well. */
+/** Returns all nodes with a matching text, best match first; equal matches stay in tree order. */
 export function bestFirst(root: AndroidNode, text: string | RegExp): AndroidNode[] {
   return rankedNodes(root, text)
     .toSorted((a, b) => a.rank - b.rank)
@@ -45,7 +45,7 @@ function rankedNodes(root: AndroidNode, text: string | RegExp): RankedNode[] {
   });
 }
 
-/** `viewId` is the full resource id, or only its name. */
+/** Whether the node has the ID. `viewId` is the full resource ID or only its name. */
 export function hasViewId(node: AndroidNode, viewId: string): boolean {
   return node.viewId !== undefined && (node.viewId === viewId || node.viewId.endsWith(`:id/${viewId}`));
 }
@@ -55,11 +55,11 @@ function matchRank(pattern: RegExp): (text: string) => TextRank | undefined {
   return (text) => (lasting.test(text) ? textRanks.equal : undefined);
 }
 
-/** The expression without the flags that make `test` remember a position. */
+/** Returns the expression without the flags that make `test` keep a position. */
 const withoutPosition = ({ source, flags }: RegExp): RegExp =>
   new RegExp(source, flags.replaceAll(/[gy]/g, ''));
 
-/** Everything about a node and those below it that a person would see change. */
+/** Returns a fingerprint of everything visible about a node and its descendants. */
 export function lookOf(screen: AndroidNode): string {
   return nodesBelow(screen)
     .map((node) => {
@@ -70,7 +70,7 @@ export function lookOf(screen: AndroidNode): string {
 }
 
 type Bounds = AndroidNode['boundsInScreen'];
-/** Whether a rectangle stands so to another. Edges may touch. */
+/** Whether a rectangle lies on a certain side of another. Edges may touch. */
 type Side = (bounds: Bounds, anchor: Bounds) => boolean;
 
 export const sides = {
@@ -80,7 +80,7 @@ export const sides = {
   rightOf: (bounds, anchor) => bounds.left >= anchor.right,
 } satisfies Record<string, Side>;
 
-/** Pixels from a node to the nearest of the anchors that it stands beside; infinite when there is none. */
+/** Returns the distance in pixels from a node to the nearest anchor on the given side; infinite if there is none. */
 export function distanceBeside(
   { boundsInScreen }: AndroidNode,
   anchors: readonly AndroidNode[],
@@ -109,10 +109,10 @@ export function rootOf(node: AndroidNode): AndroidNode {
   return root;
 }
 
-/** A node that is not shown has no extent. */
+/** Whether a node has no area, as nodes that are not displayed. */
 const isEmpty = ({ left, top, right, bottom }: Bounds): boolean => right <= left || bottom <= top;
 
-/** Between the nearest edges, so that a wide node is as near as a narrow one. */
+/** Returns the gap between the nearest edges, so that the width of a node does not matter. */
 function gapOf(a: Bounds, b: Bounds): number {
   const across = Math.max(0, a.left - b.right, b.left - a.right);
   const along = Math.max(0, a.top - b.bottom, b.top - a.bottom);

@@ -6,12 +6,12 @@ import type { Aim, WaitParts } from '../waits/wait-until.ts';
 type Bounds = AndroidNode['boundsInScreen'];
 export type Direction = NonNullable<ScrollOptions['direction']>;
 
-/** Slow and short enough that nothing is carried past the screen by the fling that follows. */
+/** Duration of a swipe in ms, slow enough that the fling afterwards skips no content. */
 const swipeMs = 600;
 const swipedShare = 0.4;
-/** A list whose content moves by itself counts as at rest after so many looks. */
+/** Number of readings after which a list counts as at rest even if its content moves by itself. */
 const maxLooksForRest = 10;
-/** A list that loads on may look like its end once. */
+/** Number of swipes without effect that mean the end; a list that loads more content may need the second one. */
 const vainSwipesAtEnd = 2;
 
 const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
@@ -21,7 +21,7 @@ const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
   right: [-1, 0],
 };
 
-/** A wait that brings what it waits for into view. */
+/** Wait that scrolls its target into view. */
 export function scrollAim(
   { swipe, reach }: Pick<WaitParts, 'swipe' | 'reach'>,
   target: string | RegExp | NodeConditions,
@@ -67,10 +67,10 @@ export function scrollAim(
   };
 }
 
-/** The host looks at the phone for each. */
+/** Maximum number of candidates to test, because the host queries the phone for each. */
 const maxCandidates = 10;
 
-/** A swipe that begins on the keyboard moves no list. */
+/** Returns the area of a list that is free for swipes. A swipe that starts on the keyboard scrolls no list. */
 async function freePartOf(list: AndroidNode, ask: AskReach): Promise<Bounds> {
   const found = await ask(list);
   return found.state === 'free' ? found.area : list.boundsInScreen;
@@ -78,7 +78,10 @@ async function freePartOf(list: AndroidNode, ask: AskReach): Promise<Bounds> {
 
 type AskReach = (node: AndroidNode) => Promise<TouchReach>;
 
-/** A phone that can't be read for a moment is asked again at the next look, as by all waits. */
+/**
+ * Returns a query for reachable points. It treats an unreadable phone as a failed attempt, which the next reading
+ * repeats, as in all waits.
+ */
 const askerOf =
   ({ reach }: Pick<WaitParts, 'reach'>, signal: AbortSignal | null = null): AskReach =>
   async (node) =>
@@ -87,7 +90,10 @@ const askerOf =
       reason: error instanceof Error ? error.message : String(error),
     }));
 
-/** Detects when a swiped list has come to rest: content goes on moving for a moment, and a tap would miss it. */
+/**
+ * Detects when a swiped list has come to rest: its content keeps moving for a moment, and a tap would miss its
+ * target.
+ */
 function createRest(): { isReached(look: string): boolean; disturb(): void } {
   let looksLeft = 0;
   let last: string | undefined;
@@ -105,7 +111,7 @@ function createRest(): { isReached(look: string): boolean; disturb(): void } {
   };
 }
 
-/** Apps that draw by themselves tell of no list: there the screen is swiped. */
+/** Returns the largest scrollable node, or else the screen: apps that draw their own content expose no list. */
 function largestList(screen: AndroidNode): AndroidNode {
   const lists = nodesBelow(screen).filter((node) => node.isScrollable && node.isVisible);
   return lists.toSorted((a, b) => areaOf(b.boundsInScreen) - areaOf(a.boundsInScreen))[0] ?? screen;
@@ -118,7 +124,7 @@ const middleOf = ({ left, top, right, bottom }: Bounds): [x: number, y: number] 
   (top + bottom) / 2,
 ];
 
-/** A node can be touched when its middle is on the screen, and in its list. */
+/** Whether a node can be touched: its center must be on the screen and inside of its list. */
 function isInView(node: AndroidNode, list: AndroidNode | null, screen: AndroidNode): boolean {
   const frame = list !== null && isBelow(node, [list]) ? list.boundsInScreen : screen.boundsInScreen;
   const [x, y] = middleOf(node.boundsInScreen);
@@ -137,10 +143,10 @@ function swipeWithin(
   return [x - byX, y - byY, x + byX, y + byY];
 }
 
-/** A long list takes longer than what is otherwise waited for. */
+/** Default timeout in ms, longer than for other waits, because lists may be long. */
 export const collectTimeoutMs = 120_000;
 
-/** A wait that reads the rows of a list while it scrolls, until the list goes on no further. */
+/** Wait that scrolls to the end of a list and reads its rows. */
 export function collectAim<T>(
   { swipe, reach }: Pick<WaitParts, 'swipe' | 'reach'>,
   readRow: (row: AndroidNode) => T | null | undefined,
@@ -179,14 +185,14 @@ interface View {
   readonly isEnd: boolean;
 }
 
-/** The rows that are whole: the list cuts off those at its edges, which come with the next swipe. */
+/** Reads the complete rows. Rows cut off at the edge of the list become complete after the next swipe. */
 function readAll<T>(list: AndroidNode, view: View, readRow: (row: AndroidNode) => T | null | undefined): T[] {
   return rowsOf(list)
     .filter((row) => row.isVisible && isWhole(row.boundsInScreen, list.boundsInScreen, view))
     .flatMap((row) => readRow(row) ?? []);
 }
 
-/** The rows of a list. A scrollable node may have a single child that holds the rows. */
+/** Returns the rows of a list. A scrollable node may have a single child that contains the rows. */
 function rowsOf(list: AndroidNode): readonly AndroidNode[] {
   let { children } = list;
   while (children.length === 1 && (children[0]?.children.length ?? 0) > 1)
@@ -202,7 +208,7 @@ function isWhole(row: Bounds, list: Bounds, { direction, isFirst, isEnd }: View)
   return (mayTouchLow || row[low] > list[low]) && (mayTouchHigh || row[high] < list[high]);
 }
 
-/** Both views show some of the rows: they are joined where the end of one is the beginning of the other. */
+/** Merges two overlapping views of the rows: the end of one is the beginning of the other. */
 function joined<T>(known: readonly T[], seen: readonly T[], direction: Direction): T[] {
   const [first, second] = direction === 'down' || direction === 'right' ? [known, seen] : [seen, known];
   const [ends, starts] = [first.map((row) => JSON.stringify(row)), second.map((row) => JSON.stringify(row))];

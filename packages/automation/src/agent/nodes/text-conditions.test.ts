@@ -8,7 +8,7 @@ const labelled = (...texts: string[]): AndroidNode =>
   screenOf(uiNode({ children: texts.map((text, index) => uiNode({ text, index })) }));
 const described = (...texts: string[]): AndroidNode =>
   screenOf(uiNode({ children: texts.map((description, index) => uiNode({ description, index })) }));
-/** A text as apps write it, in ways that nobody can tell apart. */
+/** Variants of a text that apps use and that look the same. */
 const spellings = [
   'Pay now',
   'Pay\u00A0now',

@@ -4,13 +4,13 @@ import { hasViewId, nodesBelow, rootOf } from './node-search.ts';
 
 type Condition = (node: AndroidNode) => boolean;
 type ReadText = (node: AndroidNode) => string | undefined;
-/** `wanted`: what has to be read on the node. */
+/** Adds a condition; `wanted` is the text that must appear on the node. */
 type And = (condition: Condition, wanted?: string | RegExp) => AndroidNodeFilter;
 
 const textOf: ReadText = ({ text }) => text;
 const descriptionOf: ReadText = ({ description }) => description;
 
-/** The conditions on what a node says, and on its ID. */
+/** Conditions on a node's text, description and ID. */
 export function textConditions(and: And) {
   return {
     hasText: (text?: string) => and(equals(textOf, text), text),
@@ -24,7 +24,7 @@ export function textConditions(and: And) {
   };
 }
 
-/** Any letter case will do, unless a node of the screen has that very one: so `OK` and `Ok` can be told apart. */
+/** Ignores letter case, unless a node of the screen matches exactly. That way `OK` and `Ok` can be told apart. */
 function equals(read: ReadText, wanted: string | undefined): Condition {
   if (wanted === undefined) return (node) => (read(node) ?? '') !== '';
   const seen = seenText(wanted);
@@ -47,7 +47,7 @@ const isSeenAs = (text: string | undefined, seen: string): boolean =>
 
 function contains(read: ReadText, part: string): Condition {
   const rankOf = createTextRank(part);
-  // White space alone is looked for as its characters.
+  // White space alone is searched for literally.
   const isIn =
     seenText(part) === ''
       ? (text: string) => text.includes(part)

@@ -1,12 +1,12 @@
 import type { TouchedNode } from '@phalanx/protocol';
 
-/** The aim of a touch, as the host looks for it. */
+/** Target of a touch, in the form that the host locates. */
 export interface NodeAim {
   readonly on: TouchedNode;
   readonly closeKeyboard: boolean;
 }
 
-/** The form that the host takes. */
+/** Maximum length that the host accepts. */
 const maxLength = 200;
 
 const cut = (text: string | null | undefined): string | null => text?.slice(0, maxLength) ?? null;

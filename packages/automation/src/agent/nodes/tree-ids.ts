@@ -1,21 +1,21 @@
 /** Facts that came with a tree, keyed by its root node. */
 interface TreeFacts {
   readonly treeId?: number | undefined;
-  /** Under this time the host knows what the phone showed. */
+  /** Time at which the host recorded the phone's screen. */
   readonly capturedAt?: number | undefined;
-  /** A remark on the phone, for waits that end in vain. */
+  /** Note about the phone, for the error of failed waits. */
   readonly remark?: string | undefined;
 }
 
 const known = new WeakMap<AndroidNode, TreeFacts>();
 
-/** Notes under which ID the host has the tree, and what it says of it. Gives the root. */
+/** Records the host's ID of the tree and facts about it. Returns the root. */
 export function rememberTree(root: AndroidNode, { treeId, capturedAt, remark }: TreeFacts): AndroidNode {
   known.set(root, { treeId, capturedAt, remark });
   return root;
 }
 
-/** Undefined for a tree that no host has sent. */
+/** Returns the host's ID of a tree; undefined for a tree that no host has sent. */
 export function findTreeId(root: AndroidNode): number | undefined {
   return known.get(root)?.treeId;
 }
@@ -24,7 +24,7 @@ export function findRemark(root: AndroidNode): string | undefined {
   return known.get(root)?.remark;
 }
 
-/** Undefined for a tree that no host has sent. */
+/** Returns the capture time of a tree; undefined for a tree that no host has sent. */
 export function findCaptureTime(root: AndroidNode): number | undefined {
   return known.get(root)?.capturedAt;
 }

@@ -1,4 +1,4 @@
-/** For tests: trees of nodes as the host sends them. */
+/** Node trees as the host sends them, for tests. */
 import type { UiNode } from '@phalanx/protocol';
 import fc from 'fast-check';
 
@@ -36,7 +36,7 @@ export function uiNode(part: Partial<UiNode> = {}): UiNode {
   };
 }
 
-/** Notes what a node does to the screen. */
+/** Records the actions on nodes. */
 export function recordingTouch(): NodeTouch & { did: unknown[][] } {
   const did: unknown[][] = [];
   const note =
@@ -61,7 +61,7 @@ const text = fc.option(fc.constantFrom('Login', 'login', 'Log in', 'Cancel', '',
   nil: null,
 });
 
-/** Any tree of up to a few dozen nodes. */
+/** Arbitrary tree of up to a few dozen nodes. */
 export const anyTree: fc.Arbitrary<UiNode> = fc.letrec<{ node: UiNode }>((tie) => ({
   node: fc
     .record({

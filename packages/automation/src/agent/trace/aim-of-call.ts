@@ -4,7 +4,7 @@ import { searchOf } from '../nodes/android-node-filter.ts';
 type Args = readonly unknown[];
 type AimOf = (args: Args) => StepAim;
 
-/** Maximums that the host accepts: characters of a target, and the absolute value of a coordinate. */
+/** Limits of the host: length of a target in characters, and absolute value of a coordinate. */
 const maxTargetLength = 200;
 const maxPlace = 1_000_000;
 
@@ -60,7 +60,7 @@ const aims: Readonly<Record<string, AimOf>> = {
 export const aimOfCall = (name: string, args: Args): StepAim =>
   Object.hasOwn(aims, name) ? (aims[name]?.(args) ?? {}) : {};
 
-/** The node as a person finds it again; not what a field holds. */
+/** Describes a node so that a person can find it. Excludes the content of fields. */
 export function aimOfNode(node: AndroidNode): StepAim {
   const { viewId, className, boundsInScreen } = node;
   const { left, top, right, bottom } = boundsInScreen;
@@ -72,7 +72,7 @@ export function aimOfNode(node: AndroidNode): StepAim {
   return { ...said(parts.filter((text) => text !== '').join(' ')), node: [left, top, right, bottom] };
 }
 
-/** Values are typed into it. */
+/** Whether values are typed into the node. */
 const isField = ({ isPassword, className, maxTextLength, inputType }: AndroidNode): boolean =>
   isPassword || maxTextLength > 0 || (className?.includes('EditText') ?? false) || isTyped(inputType);
 
@@ -103,7 +103,7 @@ function way(args: Args): StepAim {
   return places.length === 4 ? { swipe: places } : {};
 }
 
-/** Without those that are on no screen. */
+/** Drops coordinates that are on no screen. */
 const placesIn = (args: Args): number[] =>
   args.flatMap((place) =>
     typeof place === 'number' && Math.abs(place) < maxPlace ? [Math.round(place)] : [],
@@ -114,7 +114,7 @@ function length([text]: Args): StepAim {
   return { target: `${textOf(text).length} characters` };
 }
 
-/** By its name; a key that types a character is not told. */
+/** Returns the name of a key. Keys that type a character are not reported. */
 function key([wanted]: Args): StepAim {
   return typeof wanted === 'string' && wanted.replace(/^KEYCODE_/i, '').length > 1 ? said(wanted) : {};
 }
@@ -131,7 +131,7 @@ function quoted([text]: Args): StepAim {
   return text === undefined ? {} : said(quote(text));
 }
 
-/** Without its query, which may hold a secret. */
+/** Returns a link without its query, which may contain a secret. */
 function link([url, packageName]: Args): StepAim {
   const address = textOf(url).split(/[?#]/, 1)[0] ?? '';
   return said(packageName === undefined ? address : `${address} in ${textOf(packageName)}`);

@@ -8,8 +8,8 @@ export interface StepCall<Result> {
   readonly endOf?: (result: Result) => Partial<StepEnd>;
 }
 
-/** Does the work and tells of it as one step of the run. */
+/** Performs work and reports it as one step of the run. */
 export type RunStep = <Result>(call: StepCall<Result>) => Promise<Result>;
 
-/** Without anybody who is told. */
+/** Performs work without reporting it. */
 export const runUnreported: RunStep = ({ work }) => work();

@@ -5,7 +5,7 @@ import { stackAbove, userPosition } from '../../caller-stack.ts';
 import type { RunStep, StepCall } from './run-step.ts';
 import { aimOfCall } from './aim-of-call.ts';
 
-/** Receives the steps. `began` returns whether the end is wanted too. */
+/** Receives steps. `began` returns whether to report the end too. */
 export interface StepListener {
   began(step: StepBegin, at: string): boolean;
   ended(end: StepEnd): void;
@@ -13,11 +13,11 @@ export interface StepListener {
 
 export interface Steps {
   readonly run: RunStep;
-  /** The same; steps that begin meanwhile are told as parts of it. */
+  /** Runs a step whose nested steps are reported as its parts. */
   readonly runGroup: RunStep;
 }
 
-/** Maximums that the host accepts: nearest texts of a failed wait, and characters of a message. */
+/** Limits of the host: number of nearest texts of a failed wait, and length of a message in characters. */
 const maxNearest = 5;
 const maxMessageLength = 300;
 
@@ -33,7 +33,7 @@ export function createSteps(listener: StepListener): Steps {
     const step = { step: (count += 1), ...parent, name, ...safely(aim) };
     return { ...step, isReported: listener.began(step, userPosition(stackAbove(begin))) };
   };
-  // Without `await`, so that the stack of an error of the work begins at the caller's line.
+  // Calls without `await`, so that the stack of an error begins at the caller's line.
   const run: RunStep = ({ name, aim, work, endOf }) => {
     const { step, isReported } = begin({ name, aim });
     if (!isReported) return work();
@@ -63,7 +63,7 @@ export function createSteps(listener: StepListener): Steps {
   return { run, runGroup };
 }
 
-/** User code may have patched what is read. */
+/** Catches errors of patched user code in the values that are read. */
 function safely<Told extends object>(read: () => Told): Told | Record<string, never> {
   try {
     return read();
@@ -91,13 +91,13 @@ function timeoutOf({ message, nearest }: WaitTimeoutError): Omit<StepEnd, 'step'
   };
 }
 
-/** The first line; one that announces the next ones ends as a sentence. */
+/** Returns the first line. If it announces the next ones, it ends as a sentence. */
 export const messageOf = (text: string): string => cut((text.split('\n', 1)[0] ?? '').replace(/:\s*$/, '.'));
 
 const cut = (text: string): string =>
   text.length > maxMessageLength ? `${text.slice(0, maxMessageLength - 1)}…` : text;
 
-/** `TypeError` is `type_error`; what makes no word is `failed`. */
+/** Converts an error code to snake case: `TypeError` becomes `type_error`. Returns `failed` if no word is left. */
 function wordOf(code: string): string {
   const word = code.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toLowerCase();
   return /^[a-z][a-z0-9_]{0,63}$/.test(word) ? word : 'failed';
@@ -106,8 +106,8 @@ function wordOf(code: string): string {
 type Member = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * The same `agent`, whose every call that may reach the phone is told as a step. Calls that the agent makes of itself,
- * such as the readings of a wait, go to the functions below, and are part of the step.
+ * Wraps the `agent` so that every call that may reach the phone is reported as a step. Calls that the agent makes
+ * internally, such as the readings of a wait, use the original functions and belong to that step.
  */
 export function traceAgent(agent: Agent, run: RunStep): Agent {
   const { actions, apps, files, info, messages, run: ofRun, secrets, utils } = agent;
@@ -146,7 +146,7 @@ function tracedCall(name: string, member: Member, run: RunStep): Member {
   return Object.defineProperty(call, 'name', { value: member.name });
 }
 
-/** A node below the root is one that was looked for. */
+/** Reports the bounds of a found node. A node with a parent is the result of a search. */
 function nodeFound(result: unknown): Partial<StepEnd> {
   if (typeof result !== 'object' || result === null || !('boundsInScreen' in result)) return {};
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else has such bounds

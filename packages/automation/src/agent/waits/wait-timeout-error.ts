@@ -1,7 +1,7 @@
 import { readableText } from '../../texts/text-difference.ts';
 import { withoutPrelude } from '../../caller-stack.ts';
 
-/** The story of a wait, for its error. */
+/** Details of a failed wait for its error. */
 export interface WaitReport {
   awaited: string;
   waitedMs: number;
@@ -10,13 +10,13 @@ export interface WaitReport {
   lastFailure: Error | undefined;
   seen: readonly { afterMs: number; packageName: string; title: string }[];
   nearest: readonly string[];
-  /** Why the nearest text is not what was awaited, where nobody sees it. */
+  /** Reason why the nearest text differs from the expected one, if the difference is invisible. */
   difference?: string | undefined;
-  /** The host's remark about the phone during the wait. */
+  /** Host's note about the phone during the wait. */
   remark?: string | undefined;
 }
 
-/** A wait that ended without what was awaited. */
+/** Error of a wait that timed out. */
 export class WaitTimeoutError extends Error {
   awaited = '';
   waitedMs = 0;
@@ -29,7 +29,7 @@ export class WaitTimeoutError extends Error {
     hide(this, 'name', 'WaitTimeoutError');
   }
 
-  /** The same error with its story; the stack stays that of the wait's caller. */
+  /** Adds the details to the message and returns the error; its stack stays that of the wait's caller. */
   describe(report: WaitReport): this {
     const message = messageOf(report);
     const frames = withoutPrelude(String(this.stack)).split('\n').slice(1);
@@ -42,7 +42,7 @@ export class WaitTimeoutError extends Error {
   }
 }
 
-/** The message tells all of it, so the fields need not be printed once more. */
+/** Defines a non-enumerable field, because the message already contains its value. */
 function hide(error: Error, name: string, value: unknown): void {
   Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false });
 }

@@ -6,42 +6,48 @@ import { differenceOf } from '../../texts/text-difference.ts';
 import { findRemark } from '../nodes/tree-ids.ts';
 import { WaitTimeoutError, type WaitReport } from './wait-timeout-error.ts';
 
-/** One reading of the screen is charged to a wait with at most this: a slow phone is not the caller's fault. */
+/**
+ * Maximum time in ms that one reading of the screen counts towards the timeout: a slow phone is not the caller's
+ * fault.
+ */
 const maxChargedReadMs = 1000;
 const defaultTimeoutMs = 30_000;
 export const defaultIntervalMs = 250;
 
-/** More changes than this are told as the first and the last ones. */
+/** Maximum number of screen changes reported; more are reduced to the first and the last ones. */
 const maxSeen = 12;
 const maxTitleLength = 60;
 
 export interface WaitParts {
   read: (options: ActionOptions) => Promise<AndroidNode>;
   swipe: AgentActions['swipe'];
-  /** Finds the point at which a touch reaches a node of the screen that was read last. */
+  /** Finds the point at which a touch reaches a node of the latest screen. */
   reach: (node: AndroidNode, signal: AbortSignal | null) => Promise<TouchReach>;
-  /** Waits until the phone shows another screen, or the time is over. `untold`: the phone does not tell, and nothing was waited for. */
+  /**
+   * Waits until the screen changes or the time is over. `untold` means that the phone can't report changes, and that
+   * nothing was waited for.
+   */
   untilChange: (screen: AndroidNode, order: ChangeOrder) => Promise<'changed' | 'same' | 'untold'>;
   sleep: (durationMs: number) => Promise<void>;
   now: () => number;
 }
 
 interface ChangeOrder {
-  /** The phone may be looked at again so long after the last time, at the earliest. */
+  /** Minimum time in ms between two readings of the phone. */
   readonly restMs: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | null;
 }
 
-/** The aim of a wait: words for the error, the test, and texts that the error looks for neighbours of. */
+/** Goal of a wait: its description, its test, and the texts whose nearest matches the error shows. */
 export interface Aim<T> {
   readonly awaited: string;
   test: (screen: AndroidNode) => T | Promise<T>;
   readonly near?: () => readonly (string | RegExp)[];
   readonly nearIds?: boolean;
-  /** Set where the phone's word that its screen has changed may end a pause: how long a pause may be without it. */
+  /** Maximum pause in ms between readings if a reported screen change can end it; undefined if changes can't. */
   readonly maxPauseMs?: number;
-  /** Looking on would be in vain. */
+  /** Whether further readings are pointless. */
   readonly isHopeless?: boolean;
 }
 
@@ -71,7 +77,7 @@ async function lookUntil<T>(
     const screen = await parts
       .read({ signal: signal ?? null })
       .catch((reason: unknown) => story.readFailed(reason));
-    // A wait that was aborted must do nothing more to the phone.
+    // An aborted wait must not touch the phone any more.
     signal?.throwIfAborted();
     chargedMs += Math.min(parts.now() - beganAt, maxChargedReadMs);
     const testedAt = parts.now();
@@ -88,8 +94,8 @@ async function lookUntil<T>(
 const maxOrderMs = 60_000;
 
 /**
- * The pauses between two looks; each gives how long it was. They end when the phone tells of a change where that can matter, unless the
- * caller has said how long they are to be. Changes one after the other are noticed once in each usual pause.
+ * Creates the pauses between readings; each returns its length in ms. A reported change ends a pause, if changes
+ * matter and the caller has not set an interval. Consecutive changes end at most one pause per default interval.
  */
 function createPauses(
   { untilChange, sleep, now }: WaitParts,
@@ -114,7 +120,7 @@ function createPauses(
   };
 }
 
-/** Rejects at once when the signal aborts, whatever is still under way. */
+/** Rejects immediately when the signal aborts, regardless of work in flight. */
 async function untilAborted<T>(
   signal: AbortSignal,
   work: () => Promise<T>,
@@ -131,12 +137,12 @@ async function untilAborted<T>(
   }
 }
 
-/** Recognises the reason of `AbortSignal.timeout`: a deadline that several waits may share. */
+/** Whether the signal was aborted by `AbortSignal.timeout`, a deadline that several waits may share. */
 function isTimeout(reason: unknown): boolean {
   return reason instanceof DOMException && reason.name === 'TimeoutError';
 }
 
-/** Notes what a wait sees. */
+/** Records what a wait sees. */
 function createWaitStory(now: () => number) {
   const beganAt = now();
   const seen: { afterMs: number; packageName: string; title: string }[] = [];
@@ -183,7 +189,7 @@ function createWaitStory(now: () => number) {
   };
 }
 
-/** The first of several texts that no node has: it is why the wait was in vain. */
+/** Returns the first text that no node has, which is the reason why the wait failed. */
 function missing(
   wanted: readonly (string | RegExp)[],
   words: readonly string[],
@@ -196,7 +202,10 @@ function missing(
   return wanted.find((one) => !isThere(one)) ?? wanted[0];
 }
 
-/** A regular expression may fit a text that its source is not near to. */
+/**
+ * Returns an invisible difference from the wanted text. A regular expression is compared with all texts, because the
+ * nearest texts to its source may not include its match.
+ */
 const differenceAmong = (
   words: readonly string[],
   wanted: string | RegExp,
@@ -206,7 +215,7 @@ const differenceAmong = (
     .map((word) => differenceOf(wanted, word))
     .find((difference) => difference !== undefined);
 
-/** A name for the screen that a person would use: its pane title, or the first text on it. */
+/** Returns a title for the screen: its pane title, or else its first text. */
 function titleOf(screen: AndroidNode): string {
   const nodes = nodesBelow(screen);
   const title = nodes.find(({ paneTitle }) => paneTitle)?.paneTitle ?? nodes.flatMap(textsOf)[0] ?? '';

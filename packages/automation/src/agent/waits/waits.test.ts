@@ -6,14 +6,14 @@ import { WaitTimeoutError } from './wait-timeout-error.ts';
 import type { WaitParts } from './wait-until.ts';
 import { createWaits } from './waits.ts';
 
-/** Nothing lies over anything. */
+/** Reports every node as reachable at its center. */
 const anywhere: WaitParts['reach'] = async ({ boundsInScreen: { left, top, right, bottom } }) => ({
   state: 'free',
   point: { x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) },
   area: { left, top, right, bottom },
 });
 
-/** A phone whose screen is a function of the time; the clock moves only by sleeping and by slow reads. */
+/** Phone whose screen is a function of time. The clock advances only by sleeping and by slow readings. */
 function phone(screenAt: (ms: number) => AndroidNode, readMs = 0) {
   let time = 0;
   let reads = 0;
@@ -141,7 +141,7 @@ describe('a wait', () => {
 });
 
 describe('a wait on a phone that tells of changes', () => {
-  /** The screen changes at those times; `orders` has what the phone was asked to wait for. */
+  /** Reports screen changes at those times; `orders` records the requests to wait for one. */
   function telling(changes: readonly number[]) {
     let time = 0;
     const readTimes: number[] = [];
@@ -250,7 +250,7 @@ describe('a wait with a signal', () => {
   });
 });
 
-/** A list of a hundred rows of 100 pixels in a window of ten, which goes on a little after a swipe. */
+/** List of a hundred rows of 100 pixels in a window of ten rows, which keeps moving a little after a swipe. */
 function longList({ rows = 100, reach = anywhere }: { rows?: number; reach?: WaitParts['reach'] } = {}) {
   const swipes: number[][] = [];
   let offset = 0;
@@ -314,7 +314,7 @@ describe('scrolling to a node', () => {
       reach: async (node, signal) => {
         const { top, bottom } = node.boundsInScreen;
         const found = await anywhere(node, signal);
-        // A keyboard of 400 pixels.
+        // Keyboard of 400 pixels height.
         if (found.state !== 'free' || bottom <= 600) return found;
         if (top >= 600) return { state: 'covered', reason: 'The keyboard lies over it' };
         return { ...found, area: { ...found.area, bottom: 600 } };

@@ -8,7 +8,7 @@ const defaultQuietMs = 1000;
 export function createWaits(parts: WaitParts): AgentWaits {
   const until = <T>(aim: Aim<T>, options: WaitOptions | undefined): Promise<Truthy<T>> =>
     waitUntil(parts, aim, options);
-  /** For what nothing but a change of the screen can bring. */
+  /** Waits for a condition that only a change of the screen can meet. */
   const untilShown = <T>(aim: Aim<T>, options: WaitOptions | undefined): Promise<Truthy<T>> =>
     until({ ...aim, maxPauseMs: Infinity }, options);
   const untilFound = (
@@ -46,7 +46,7 @@ export function createWaits(parts: WaitParts): AgentWaits {
         {
           awaited: options?.description ?? 'a condition',
           test: predicate,
-          // A predicate may read more than the screen.
+          // A predicate may depend on more than the screen.
           maxPauseMs: defaultIntervalMs,
         },
         options,
@@ -58,7 +58,7 @@ export function createWaits(parts: WaitParts): AgentWaits {
   };
 }
 
-/** True when the screen has looked the same for `quietMs`. */
+/** Goal of an unchanged screen for `quietMs`. */
 function idleAim({ now }: WaitParts, quietMs: number): Aim<AndroidNode | false> {
   let last = '';
   let since = 0;

@@ -3,14 +3,14 @@ import type { LookAt, Port } from '../port.ts';
 /** Functions that the child's debugger calls inside the isolate. */
 export interface LookEnds {
   show: () => unknown;
-  /** Without arguments: the value has nothing of the kind. */
+  /** Receives the parts; called without arguments if the value has none. */
   take: (...parts: unknown[]) => void;
 }
 
-/** A look takes about five; more means that it will never come. */
+/** Maximum number of rounds. An inspection takes about five; a larger number means that it never completes. */
 const maxRounds = 1000;
 
-/** State that the two sides of a look share. */
+/** State shared by both sides of an inspection. */
 const look = {
   port: undefined as Port | undefined,
   shown: undefined as unknown,
@@ -28,12 +28,12 @@ export function connectEngine(port: Port): LookEnds {
   };
 }
 
-/** Detaches the debugger: `lookAt` then finds nothing. */
+/** Detaches the debugger: `lookAt` returns nothing afterwards. */
 export function disconnectEngine(): void {
   look.port = undefined;
 }
 
-/** Changes nothing in the value and runs no microtask. Empty when the engine shows nothing. */
+/** Returns hidden parts of a value without changing it or running a microtask. Empty if the engine shows nothing. */
 export function lookAt(what: LookAt, value: object): readonly unknown[] {
   if (look.port === undefined || look.isBusy) return [];
   look.isBusy = true;
@@ -51,7 +51,7 @@ export function lookAt(what: LookAt, value: object): readonly unknown[] {
   }
 }
 
-/** The debugger gets its turn where the isolate enters a function or goes round a loop. */
+/** Gives the debugger a chance to run: it can interrupt at function entries and loop iterations. */
 function breathe(): void {
   for (let round = 0; round < 1000 && look.taken === undefined; round += 1);
 }

@@ -1,4 +1,4 @@
-/** Node's own console: the files of the Node that runs the host, over the means of an isolate. */
+/** Node's own console: source files of the Node version that runs the host, on top of the isolate's facilities. */
 import { nodeSources } from 'node-sources';
 import { primordials } from './primordials.ts';
 import { utilBinding, valueTypes } from './util-binding.ts';
@@ -24,13 +24,13 @@ export interface ConsoleStreams {
 }
 export type NodeConsole = Record<string, ((...args: unknown[]) => void) | undefined>;
 
-/** The part of `process` that Node's console uses; the sandbox's console fills it in. */
+/** Part of `process` that Node's console uses; the sandbox's console sets its members. */
 export const nodeProcess = {
   hrtime: (_since?: [number, number]): [number, number] => [0, 0],
   emitWarning: (_text: string): void => {},
 };
 
-/** The class of URLs is a polyfill, which may come later. */
+/** Class of URLs, a polyfill that may be loaded later. */
 export const nodeUrl: { URL: unknown } = { URL: Error };
 
 const bindings: Record<string, unknown> = {
@@ -40,7 +40,7 @@ const bindings: Record<string, unknown> = {
   util: utilBinding,
 };
 
-/** Stand-ins for the modules that Node's files require and that are not bundled here, reduced to the parts in use. */
+/** Stubs for the modules that Node's files require and that are not bundled, reduced to the used parts. */
 const modules: Record<string, unknown> = {
   __proto__: null,
   buffer: { Buffer: { isBuffer: () => false, prototype: { hexSlice } } },

@@ -1,6 +1,6 @@
 import { fillPrimordials } from 'node-sources';
 
-/** Functions of the language that take their receiver first. */
+/** Language functions that take their receiver as first argument. */
 interface Primordials {
   ArrayPrototypePush: (list: unknown[], item: unknown) => void;
   ArrayPrototypeSlice: <T>(list: T[], start?: number, end?: number) => T[];
@@ -33,7 +33,7 @@ interface Primordials {
   StringPrototypeSlice: (text: string, start?: number, end?: number) => string;
   TypedArrayPrototypeGetLength: (array: object) => number;
   TypedArrayPrototypeGetSymbolToStringTag: (value: unknown) => string | undefined;
-  /** Have what they need as own properties, so patched prototypes do not reach them. */
+  /** Own properties hold the methods, so that patched prototypes do not affect them. */
   SafeWeakMap: WeakMapConstructor;
   AsyncFunctionPrototype: object;
   AsyncGeneratorFunctionPrototype: object;
@@ -51,8 +51,8 @@ const late = { ErrorIsError: { value: (value: unknown): boolean => isError(value
 export const primordials = Object.create(filled, late) as Primordials;
 
 /**
- * V8 puts the newest features of the language into a context that it makes out of a snapshot, and not into the one that
- * the snapshot is taken of: what the prelude needs of them, it takes when it is installed.
+ * Captures the newest language features when the prelude is installed. V8 adds them to a context created from a
+ * snapshot, but not to the context from which the snapshot is taken.
  */
 export function takeNewestFeatures(): void {
   ({ isError } = Error);

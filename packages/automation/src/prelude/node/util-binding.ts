@@ -1,4 +1,4 @@
-/** `internalBinding('util')` of Node's inspection, built from the means of an isolate. */
+/** `internalBinding('util')` of Node's inspection, built on the isolate's facilities. */
 import { lookAt } from './engine-look.ts';
 import { primordials } from './primordials.ts';
 
@@ -16,11 +16,14 @@ const { hasOwn } = Object;
 
 const states = { pending: 0, fulfilled: 1, rejected: 2 };
 const allProperties = 0;
-/** Listing the indexes of longer arrays would cost more than asking the engine for the rest. */
+/**
+ * Maximum array length whose indexes are listed; for longer arrays it is cheaper to ask the engine for the other
+ * keys.
+ */
 const maxListedLength = 1000;
 const indexPattern = /^(?:0|[1-9]\d{0,9})$/;
 const maxIndex = 2 ** 32 - 2;
-/** V8's name of a value in an error, which it takes without running any of the value's code. */
+/** V8's name of a value in an error message, which V8 determines without running code of the value. */
 const receiverPattern = /incompatible receiver (?:#<|\[object )([^]*)[>\]]$/;
 
 export const utilBinding = {
@@ -55,7 +58,7 @@ export const utilBinding = {
     return proxy === undefined || !both ? proxy?.target : [proxy.target, proxy.handler];
   },
 
-  /** Keys and values in turn where there are keys. */
+  /** Returns entries; with keys, keys and values alternate. */
   previewEntries(value: object, isIterator?: boolean): unknown {
     const look = lookAt('entries', value);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the engine has it
@@ -73,7 +76,7 @@ export const utilBinding = {
 
   getConstructorName(value: object): string {
     try {
-      // One of the two is no receiver for the method.
+      // The call throws, because one of the two arguments is not a valid receiver.
       MapPrototypeGet(value, undefined);
       return SetPrototypeHas(value, undefined) ? 'Object' : 'Map';
     } catch (error) {
@@ -95,7 +98,7 @@ function lengthOf(array: unknown[]): number {
     : TypedArrayPrototypeGetLength(array);
 }
 
-/** Node's `internal/util/types`, as far as the language itself can tell types apart. */
+/** Implementation of Node's `internal/util/types`, as far as the language itself can distinguish types. */
 const {
   ArrayBufferPrototypeGetByteLength,
   BigIntPrototypeValueOf,
@@ -121,7 +124,7 @@ const promisePrototype = Promise.prototype;
 
 type Check = (value: object) => boolean;
 
-/** A check of the language throws for values of other types. */
+/** Whether a check of the language accepts a value; it throws for values of other types. */
 function passes(check: (value: object) => unknown, value: object): boolean {
   try {
     check(value);
@@ -131,23 +134,23 @@ function passes(check: (value: object) => unknown, value: object): boolean {
   }
 }
 
-/** Objects without any tag can only be of the types that the language names without one. */
+/** Whether an object has a tag. Objects without one can only have types that the language leaves untagged. */
 const isTagged: Check = (value) =>
   toStringTag in value || !FunctionPrototypeSymbolHasInstance(BuiltInObject, value);
 
-/** A type whose prototype has a tag. */
+/** Test for a type whose prototype has a tag. */
 const tagged =
   (check: (value: object) => unknown): Check =>
   (value) =>
     isTagged(value) && passes(check, value);
 
-/** A type that `Object.prototype.toString` knows of itself. */
+/** Test for a type that `Object.prototype.toString` detects by itself. */
 const named =
   (name: string, check: (value: object) => unknown): Check =>
   (value) =>
     isTagged(value) ? passes(check, value) : ObjectPrototypeToString(value) === `[object ${name}]`;
 
-/** Looks no further than a proxy, whose trap would run. */
+/** Whether a value inherits from a prototype. Stops at a proxy, whose trap would run. */
 function inherits(value: object, prototype: object): boolean {
   for (let at = getPrototypeOf(value); at !== null; at = getPrototypeOf(at)) {
     if (at === prototype) return true;
@@ -213,12 +216,14 @@ const RealProxy = Proxy;
 const revocable = Proxy.revocable;
 const details = new primordials.SafeWeakMap<object, ProxyDetails>();
 
-/** Target and handler of a proxy; undefined for all other values. Asking a proxy itself would run its traps. */
+/**
+ * Returns target and handler of a proxy; undefined for other values. A query to the proxy itself would run its traps.
+ */
 function findProxy(value: object): ProxyDetails | undefined {
   return details.get(value);
 }
 
-/** Puts a `Proxy` in place that remembers what it makes. There is no other way to make one. */
+/** Replaces `Proxy` by one that records its instances, because there is no other way to recognize a proxy. */
 export function rememberProxies(): void {
   RealProxy.revocable = rememberedRevocable;
   globalThis.Proxy = new RealProxy(RealProxy, {

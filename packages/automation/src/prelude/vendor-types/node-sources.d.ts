@@ -1,4 +1,4 @@
-/** Files of Node itself, as functions with the parameters that Node gives them; `undefined` for any other name. */
+/** Source file of Node as a function with Node's parameters; `undefined` for an unknown name. */
 // oxlint-disable-next-line max-params -- as Node has it
 export type NodeSource = (
   exports: object,
@@ -9,7 +9,7 @@ export type NodeSource = (
   primordials: object,
 ) => void;
 export const nodeSources: Readonly<Record<string, NodeSource | undefined>>;
-/** Fills `primordials` with what the language has now, whatever becomes of it later. */
+/** Fills `primordials` with the current functions of the language, protected from later changes. */
 export function fillPrimordials(
   exports: object,
   primordials: object,

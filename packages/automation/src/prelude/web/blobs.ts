@@ -67,10 +67,10 @@ export class PlainFile extends PlainBlob implements File {
   }
 }
 
-/** The bytes of a blob, which must not be changed. */
+/** Returns the bytes of a blob, which callers must not modify. */
 export const bytesOfBlob = (blob: PlainBlob): Bytes => contentOfBlob(blob);
 
-/** Copies what `data` has now. */
+/** Copies the current bytes of `data`. */
 export function bytesOf(data: BufferSource): Bytes {
   if (data instanceof ArrayBuffer) return new Uint8Array(data.slice(0));
   if (!ArrayBuffer.isView(data)) throw new TypeError('Bytes must be an ArrayBuffer or a view of one.');
@@ -95,7 +95,7 @@ function bytesOfPart(part: BlobPart, { endings }: BlobPropertyBag): Bytes {
   return new TextEncoder().encode(endings === 'native' ? text.replaceAll(/\r\n?/g, '\n') : text);
 }
 
-/** Lower case, and empty with characters that no media type has. */
+/** Normalizes a media type to lower case. Empty if it contains invalid characters. */
 const mediaType = (type: unknown = ''): string =>
   /^[ -~]*$/.test(String(type)) ? String(type).toLowerCase() : '';
 

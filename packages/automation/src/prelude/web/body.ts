@@ -4,13 +4,13 @@ import { decodeForm, encodeForm, PlainFormData } from './form-data.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The bytes of a body and the content type that goes with them. */
+/** Bytes of a body with their content type. */
 interface BodyContent {
   bytes: Bytes;
   contentType: string | undefined;
 }
 
-/** A body in any form that may be given, as bytes; undefined for no body. */
+/** Converts a body of any permitted form to bytes; undefined for no body. */
 export function contentOf(body: BodyInit | null | undefined): BodyContent | undefined {
   if (body === null || body === undefined) return undefined;
   if (body instanceof URLSearchParams)
@@ -28,7 +28,7 @@ export function contentOf(body: BodyInit | null | undefined): BodyContent | unde
 
 const encode = (text: string): Bytes => new TextEncoder().encode(text);
 
-/** A body that is all there and can be read once. */
+/** Body that is fully in memory and can be read once. */
 export abstract class PlainBody implements Body {
   abstract readonly headers: Headers;
   readonly #bytes: Bytes | undefined;
@@ -41,7 +41,7 @@ export abstract class PlainBody implements Body {
 
   get body(): ReadableStream<Bytes> | null {
     if (this.#bytes === undefined) return null;
-    // A body that was read has nothing left.
+    // A body that was already read is empty.
     const left = this.#used ? this.#bytes.subarray(0, 0) : this.#bytes;
     return (this.#stream ??= new ByteStream(left, () => (this.#used = true)));
   }
@@ -74,7 +74,7 @@ export abstract class PlainBody implements Body {
     return decodeForm(this.#take(), this.headers.get('content-type') ?? '');
   }
 
-  /** The bytes for a clone; a body that was read has none to give. */
+  /** Returns the bytes for a clone; undefined if the body was already read. */
   unread(): Bytes | undefined {
     if (this.#used || this.#stream?.locked === true)
       throw new TypeError('The body was already read: clone it before.');

@@ -4,16 +4,16 @@ const pieceBytes = 64 * 1024;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The bytes that may be read of a stream, which its readers share. */
+/** Unread bytes of a stream, shared by its readers. */
 interface Source {
   bytes: Bytes;
   start: number;
   reader: ByteReader | undefined;
-  /** Called at the first read. */
+  /** Called on the first read. */
   onRead: () => void;
 }
 
-/** Bytes that are all there, to be read in pieces. */
+/** Stream of bytes that are fully in memory, read in chunks. */
 export class ByteStream implements ReadableStream<Bytes> {
   readonly #source: Source;
 
@@ -21,7 +21,7 @@ export class ByteStream implements ReadableStream<Bytes> {
     this.#source = { bytes, start: 0, reader: undefined, onRead };
   }
 
-  /** The state as the console shows it. */
+  /** State for the console. */
   get state(): 'readable' | 'closed' {
     return this.#source.start < this.#source.bytes.length ? 'readable' : 'closed';
   }
@@ -42,7 +42,7 @@ export class ByteStream implements ReadableStream<Bytes> {
     skip(this.#source);
   }
 
-  /** Bytes that were read by other means are not there any more. */
+  /** Removes the bytes, because they were read by other means. */
   drain(): void {
     skip(this.#source);
   }

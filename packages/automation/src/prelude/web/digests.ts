@@ -2,7 +2,7 @@ import { fromByteString, toByteString, type Hash, type Port } from '../port.ts';
 import { bytesOf, joined } from './blobs.ts';
 import { renamed } from './events.ts';
 
-/** The limit of a body of `fetch`. */
+/** Maximum number of bytes, the same as for a `fetch` body. */
 const maxBytes = 50 * 1024 * 1024;
 const hashes: readonly Hash[] = ['SHA-1', 'SHA-256', 'SHA-384', 'SHA-512'];
 
@@ -25,7 +25,7 @@ class PlainCryptoKey implements CryptoKey {
 
 renamed(PlainCryptoKey, 'CryptoKey');
 
-/** Digests and HMAC, which the child computes. */
+/** Creates digests and HMACs, which the child computes. */
 export function createSubtle(port: Port): SubtleCrypto {
   const compute = (hash: Hash, data: Uint8Array, key?: Uint8Array): Uint8Array<ArrayBuffer> => {
     const order = { hash, keyBytes: key === undefined ? null : key.length };
@@ -92,7 +92,7 @@ function keyOf(
   return key;
 }
 
-/** Copies what `data` has now. */
+/** Copies the current bytes of `data`. */
 function taken(data: BufferSource): Uint8Array<ArrayBuffer> {
   if (data.byteLength <= maxBytes) return bytesOf(data);
   throw new DOMException(
@@ -121,7 +121,7 @@ function onlyHmac(algorithm: AlgorithmIdentifier): void {
   if (nameOf(algorithm) !== 'HMAC') throw unsupported(`the algorithm "${nameOf(algorithm)}"`);
 }
 
-/** The whole of both is compared, wherever they differ. */
+/** Compares in constant time: all bytes are compared, wherever they differ. */
 function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (let index = 0; index < one.length; index += 1) difference |= (one[index] ?? 0) ^ (other[index] ?? 0);

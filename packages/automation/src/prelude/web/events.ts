@@ -4,10 +4,10 @@ interface Listening {
   once: boolean;
 }
 
-/** Milliseconds since the run began; set before any user code runs. */
+/** Returns the milliseconds since the run began; replaced before any user code runs. */
 let now: () => number = () => 0;
 
-/** An event without the tree of elements that browsers have around it. */
+/** Event without the element tree of browsers. */
 export class PlainEvent implements Event {
   readonly type: string;
   readonly bubbles: boolean;
@@ -32,7 +32,7 @@ export class PlainEvent implements Event {
     if (this.cancelable) this.defaultPrevented = true;
   }
 
-  /** Changes nothing: there is no other target. */
+  /** Does nothing, because there is no other target. */
   stopPropagation(): void {}
 
   stopImmediatePropagation(): void {
@@ -50,7 +50,7 @@ export class PlainCustomEvent<T> extends PlainEvent implements CustomEvent<T> {
   }
 }
 
-/** The error of a listener goes here: it ends the run, and the other listeners are still called. */
+/** Reports the error of a listener, which ends the run; the other listeners are still called. */
 type ReportError = (error: unknown) => void;
 let reportError: ReportError = () => {};
 export function connectEvents(ends: { report: ReportError; now: () => number }): void {
@@ -94,7 +94,7 @@ export class PlainEventTarget implements EventTarget {
     const listening = this.#listeners.get(event.type) ?? [];
     for (const known of listening) {
       if (event instanceof PlainEvent && event.isStopped) break;
-      // Removed by a listener before it.
+      // Skips a listener that an earlier one has removed.
       if (this.#listeners.get(event.type)?.includes(known) !== true) continue;
       if (known.once) this.removeEventListener(event.type, known.listener, known.capture);
       call(this, known.listener, event);
@@ -122,7 +122,7 @@ function call(target: EventTarget, listener: EventListenerOrEventListenerObject,
 }
 
 const constructing = Symbol('constructing');
-/** How a controller aborts its signal; kept here so that a signal alone cannot be aborted. */
+/** Functions by which a controller aborts its signal, kept here so that a signal by itself can't be aborted. */
 const abortOf = new WeakMap<AbortSignal, (reason: unknown) => void>();
 
 class PlainAbortSignal extends PlainEventTarget implements AbortSignal {
@@ -170,7 +170,7 @@ class PlainAbortController implements AbortController {
   }
 }
 
-/** `later` calls back after a time without keeping the run alive. */
+/** Creates `AbortController` and `AbortSignal`. `later` schedules a callback without keeping the run alive. */
 export function createAbortGlobals(later: (callback: () => void, delayMs: number) => void) {
   const statics: typeof AbortSignal = {
     abort(reason) {
@@ -201,7 +201,7 @@ export function createAbortGlobals(later: (callback: () => void, delayMs: number
   };
 }
 
-/** Gives a class the name that users know it by. */
+/** Renames a class to the name that users know. */
 export function renamed<T extends abstract new (...args: never[]) => unknown>(
   constructor: T,
   name: string,

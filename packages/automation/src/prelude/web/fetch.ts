@@ -5,14 +5,14 @@ import { PlainRequest, PlainResponse } from './http-messages.ts';
 interface Waiting {
   resolve: (response: Response) => void;
   reject: (error: unknown) => void;
-  /** Made at the call, so that its stack is the caller's. */
+  /** Error created at the call, so that its stack is the caller's. */
   error: TypeError;
 }
 
-/** The child's answer to a fetch order. */
+/** Reply of the child to a fetch request. */
 type Fetched = { ok: true; head: FetchHead } | { ok: false; message: string };
 
-/** `fetch` over the port: the child makes the request. */
+/** Creates `fetch` over the port; the child makes the request. */
 export function createFetch(port: Port) {
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
@@ -40,7 +40,7 @@ export function createFetch(port: Port) {
       start(request, { resolve, reject, error: new TypeError('fetch failed') });
       return promise;
     },
-    /** The child brings the answer, with the body as a string of bytes. */
+    /** Called by the child with the response and its body as a byte string. */
     settle(id: number, json: string, body: string): void {
       const entry = waiting.get(id);
       if (entry === undefined) return;

@@ -28,7 +28,7 @@ export class PlainFormData implements FormData {
     return this.#entries.some(([known]) => known === String(name));
   }
 
-  /** Takes the place of the first entry of the name. */
+  /** Replaces the first entry of the name and removes the others. */
   set(name: string, value: string | Blob, filename?: string): void {
     const entry = entryOf(name, value, filename);
     const at = this.#entries.findIndex(([known]) => known === entry[0]);
@@ -98,7 +98,7 @@ const withLineEnds = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\
 const escapes: Record<string, string> = { '\r': '%0D', '\n': '%0A', '"': '%22' };
 const escaped = (name: string): string => name.replaceAll(/[\r\n"]/g, (mark) => escapes[mark] ?? mark);
 
-/** Reads what a body of this type says. Throws a `TypeError` for what is no form. */
+/** Parses a body of this content type. Throws a `TypeError` if it is not a form. */
 export function decodeForm(bytes: Uint8Array<ArrayBuffer>, contentType: string): FormData {
   const [type = ''] = contentType.toLowerCase().split(';');
   const form = new PlainFormData();
@@ -114,7 +114,7 @@ export function decodeForm(bytes: Uint8Array<ArrayBuffer>, contentType: string):
   return form;
 }
 
-/** The parts between the boundaries, as strings of bytes. */
+/** Splits a body at its boundaries into byte strings. */
 function splitParts(bytes: Uint8Array, boundary: string): string[] {
   const [, ...parts] = `\r\n${toByteString(bytes)}`.split(`\r\n--${boundary}`);
   if (parts.pop()?.startsWith('--') !== true) throw new TypeError('The form in the body has no end.');

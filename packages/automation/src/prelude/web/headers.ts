@@ -2,10 +2,10 @@ const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // oxlint-disable-next-line no-control-regex -- these characters end a header line
 const forbiddenInValue = /[\0\r\n]/;
 
-/** The names as they were written first, in their order; for the console. */
+/** Returns the names in their original spelling and order, for the console. */
 export let writtenHeaders: (headers: PlainHeaders) => [name: string, value: string][];
 
-/** Names are compared in lower case, as the standard shows them; values of one name are joined by commas. */
+/** Headers with names compared in lower case, as the standard exposes them; values of one name are joined by commas. */
 export class PlainHeaders implements Headers {
   readonly #values = new Map<string, string[]>();
   readonly #names = new Map<string, string>();
@@ -87,7 +87,7 @@ function valueOf(name: string, value: string): string {
   const text = String(value).replaceAll(/^[\t ]+|[\t ]+$/g, '');
   if (forbiddenInValue.test(text))
     throw new TypeError(`The value of the header ${name} has a line break or NUL.`);
-  // A header goes out as bytes; other characters would be changed silently.
+  // A header is sent as bytes; other characters would be changed silently.
   if (/[^\0-ÿ]/.test(text))
     throw new TypeError(`The value of the header ${name} has a character above U+00FF.`);
   return text;

@@ -30,7 +30,7 @@ export class PlainRequest extends PlainBody implements Request {
     return new PlainRequest(this);
   }
 
-  /** The body as it goes out. */
+  /** Returns the body as it is sent. */
   outgoingBytes(): Uint8Array | undefined {
     return this.unread();
   }
@@ -61,7 +61,7 @@ function redirectOf(redirect: string): 'follow' | 'manual' | 'error' {
   throw new TypeError(`redirect must be "follow", "manual" or "error", not "${redirect}".`);
 }
 
-/** Fields that only a response from the network has. */
+/** Fields that only responses from the network have. */
 interface Origin {
   url: string;
   redirected: boolean;

@@ -20,7 +20,7 @@ const urlParts = [
 
 const eventParts = ['type', 'defaultPrevented', 'cancelable', 'timeStamp'] as const;
 
-/** Lets the console print these as Node prints its own, which keep what they show in getters. */
+/** Makes the console print these classes like Node's own, which keep their visible values in getters. */
 export function showWebValues(): void {
   nodeUrl.URL = URL;
   showParts('URL', urlParts);

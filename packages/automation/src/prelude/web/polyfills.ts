@@ -1,4 +1,4 @@
-/** Imported for their effect: core-js puts what is missing on the global object. */
+/** Imports for their side effect: core-js adds missing features to the global object. */
 import 'core-js/actual/atob.js';
 import 'core-js/actual/btoa.js';
 import 'core-js/actual/dom-exception/index.js';
@@ -6,7 +6,7 @@ import 'core-js/actual/structured-clone.js';
 import 'core-js/actual/url/index.js';
 import 'core-js/actual/url-search-params/index.js';
 
-/** core-js keeps its state on the global object too; by now its modules hold what they need of it. */
+/** Removes the state of core-js from the global object; its modules already hold what they need. */
 export function hidePolyfillState(): void {
   Reflect.deleteProperty(globalThis, '__core-js_shared__');
 }

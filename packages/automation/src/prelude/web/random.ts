@@ -3,7 +3,7 @@ import { createSubtle } from './digests.ts';
 
 const maxBytes = 65_536;
 
-/** `crypto` with true randomness from the child. */
+/** Creates `crypto` with secure random bytes from the child. */
 export function createCrypto(port: Port): Crypto {
   const randomBytes = (sizeBytes: number): Uint8Array =>
     fromByteString(String(port.ask('random', { sizeBytes })));
@@ -32,7 +32,7 @@ export function createCrypto(port: Port): Crypto {
   };
 }
 
-/** Bytes 6 and 8 of a version 4 UUID hold the version and the variant (RFC 9562). */
+/** Sets version and variant of a version 4 UUID in bytes 6 and 8 (RFC 9562). */
 function versioned(byte: number, index: number): number {
   if (index === 6) return (byte & 0x0f) | 0x40;
   return index === 8 ? (byte & 0x3f) | 0x80 : byte;
