@@ -1,6 +1,6 @@
 import { lookup, type LookupAddress } from 'node:dns';
 
-/** Asks the system; empty when it knows no such name. Never rejects. */
+/** Looks up a name by the system. Resolves with an empty list for an unknown name. Never rejects. */
 export type AskSystem = (name: string) => Promise<LookupAddress[]>;
 
 const askSystem: AskSystem = (name) =>
@@ -9,15 +9,14 @@ const askSystem: AskSystem = (name) =>
   });
 
 /**
- * Lookups by the system, one at a time, because each holds one of a few threads. Among waiting owners, the one
- * that has used the least time goes first: slow names of one owner delay another owner only by the lookup under
- * way.
+ * Lookups by the system, one at a time, because each blocks one of a few threads. Among waiting owners, the one that
+ * has used the least time goes first: slow names of one owner delay another owner only by the current lookup.
  */
 export class SystemLookups {
   readonly #ask: AskSystem;
-  /** Those that wait, by their owner. */
+  /** Waiting lookups by owner. */
   readonly #waiting = new Map<unknown, (() => void)[]>();
-  /** Milliseconds that each owner has had, of those who wait or have just had a turn. */
+  /** Time in milliseconds that each owner has used, of owners that wait or have just had a turn. */
   readonly #had = new Map<unknown, number>();
   #isBusy = false;
 
@@ -52,7 +51,7 @@ export class SystemLookups {
     else this.#waiting.set(owner, others);
     this.#isBusy = begin !== undefined;
     if (begin !== undefined) return begin();
-    // Nobody waits: all are equal again.
+    // No lookup waits, so all owners are equal again.
     this.#had.clear();
   }
 }

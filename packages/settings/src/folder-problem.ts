@@ -4,7 +4,9 @@ import path from 'node:path';
 
 import { SettingError } from './setting.ts';
 
-/** Problems with a folder, by the error codes of the system and of SQLite, as the middle of a sentence. */
+/**
+ * Descriptions of problems with a folder, by error code of the system or of SQLite. Each is the middle of a sentence.
+ */
 const problems: Readonly<Record<string, string>> = {
   EEXIST: 'is a file',
   ENOTDIR: 'lies below a file',
@@ -28,12 +30,12 @@ const problems: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'has a database that is damaged, so restore a backup',
 };
 
-/** A folder with this bit is everybody's, such as /tmp. */
+/** Sticky bit of a folder that all users share, such as /tmp. */
 const sticky = 0o1000;
 
 function problemOf(error: unknown): string | undefined {
   for (let next = error; next instanceof Error; next = next.cause) {
-    // A program that can't be started has errors of the same codes.
+    // A program that can't be started causes the same error codes.
     if ('syscall' in next && String(next.syscall).startsWith('spawn')) return undefined;
     const code = 'code' in next ? String(next.code) : '';
     const problem = problems[code] ?? problems[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? ''];
@@ -43,8 +45,8 @@ function problemOf(error: unknown): string | undefined {
 }
 
 /**
- * The error that keeps a program from using the folder of `setting`, as one line. An error that has nothing to
- * do with a folder is returned unchanged.
+ * Explains in one line the error that keeps a program from using the folder of `setting`. Returns an error that does
+ * not concern a folder unchanged.
  */
 export function explainFolder(
   error: unknown,
@@ -58,7 +60,7 @@ export function explainFolder(
   );
 }
 
-/** Writes so much to a file in `folder`, down to the disk, and deletes it. */
+/** Writes `sizeBytes` to a file in `folder`, flushes it to disk, and deletes it. */
 export async function tryWrite(folder: string, sizeBytes: number): Promise<void> {
   const file = path.join(folder, '.probe');
   try {
@@ -78,8 +80,8 @@ const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined;
 
 /**
- * Makes the folder and those above it, unless they are there. Throws what the system says when it refuses. Node's own
- * `recursive` never ends below `/proc`, where the system says of each folder that one above it is missing.
+ * Creates the folder and its missing parents. Throws the system's error. Node's own `recursive` never ends below
+ * `/proc`, where the system reports a missing parent for each folder.
  */
 export function makeFolder(folder: string): void {
   try {
@@ -95,8 +97,8 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Makes the folder unless it is there. From here on, what this process and its children write is for its user alone.
- * Throws what the system says when nothing can be written there.
+ * Creates a missing folder. From here on, only its user can access files that this process and its children write.
+ * Throws the system's error when the folder is not writable.
  */
 export async function prepareFolder(folder: string): Promise<void> {
   process.umask(0o077);
@@ -105,7 +107,10 @@ export async function prepareFolder(folder: string): Promise<void> {
   await tryWrite(folder, 4096);
 }
 
-/** A folder that was there before may be open to all users of the machine, and with it what is written below. */
+/**
+ * Restricts an existing folder to its user, because it may be open to all users of the machine, including its later
+ * contents.
+ */
 async function closeToOthers(folder: string): Promise<void> {
   const { mode, uid } = await stat(folder);
   const isOurs = uid === process.getuid?.() && (mode & sticky) === 0;

@@ -15,7 +15,7 @@ export function wholeNumber(limits: { min: number; max: number; unit?: string })
   };
 }
 
-/** In milliseconds; people write seconds. */
+/** Format of a duration: the text is in seconds, the value in milliseconds. */
 export function seconds(limits: { min: number; max: number }): SettingFormat<number> {
   const { parse, ...rest } = wholeNumber({ ...limits, unit: 'seconds' });
   return { ...rest, parse: (text, name) => 1000 * parse(text, name) };
@@ -34,7 +34,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Settin
   };
 }
 
-/** Plain text; the limit is that of the messages that carry it. */
+/** Format of plain text. The limit is that of the messages that carry it. */
 export const shortText = (maxLength: number): SettingFormat<string> => ({
   parse(text, name) {
     if (text.length <= maxLength) return text;
@@ -42,7 +42,7 @@ export const shortText = (maxLength: number): SettingFormat<string> => ({
   },
 });
 
-/** Goes into HTTP headers. No message shows it. */
+/** Format of a secret for HTTP headers. No message contains it. */
 export const secret = (limits: { min: number; max: number }): SettingFormat<string> => ({
   parse(text, name) {
     if (/^[\x21-\x7e]+$/.test(text) && text.length >= limits.min && text.length <= limits.max) return text;
@@ -52,7 +52,7 @@ export const secret = (limits: { min: number; max: number }): SettingFormat<stri
   },
 });
 
-/** Has a password in it, so no message shows it. */
+/** Format of a database URL. It contains a password, so no message contains it. */
 export const databaseUrl: SettingFormat<string> = {
   parse(text, name) {
     if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
@@ -62,7 +62,7 @@ export const databaseUrl: SettingFormat<string> = {
   },
 };
 
-/** The same of NATS; several, with commas between them, are the servers of one. */
+/** Format of NATS URLs, which also contain passwords. Comma-separated ones are the servers of one cluster. */
 export const natsUrls: SettingFormat<readonly URL[]> = {
   parse(text, name) {
     const items = text.split(',').map((item) => item.trim());
@@ -83,7 +83,7 @@ export const httpUrl: SettingFormat<URL> = {
   },
 };
 
-/** Port 0 is for those who listen: any free one. */
+/** Format of an address. Port 0 means any free port, for programs that listen. */
 export const address: SettingFormat<Address> = {
   parse(text, name) {
     const parts = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/.exec(text);
@@ -94,7 +94,7 @@ export const address: SettingFormat<Address> = {
   },
 };
 
-/** Address to connect to, so its port is not 0. */
+/** Format of an address to connect to, so port 0 is invalid. */
 export const peerAddress: SettingFormat<Address> = {
   parse(text, name) {
     const peer = address.parse(text, name);
@@ -112,7 +112,7 @@ export const addressList: SettingFormat<readonly Address[]> = {
 
 export const folder: SettingFormat<string> = { parse: (text) => resolve(text) };
 
-/** `word` stands for none; usually empty. */
+/** Returns a format in which `word` means none. It is usually empty. */
 export const unless = <Value>(
   word: string,
   { allowed, parse }: SettingFormat<Value>,

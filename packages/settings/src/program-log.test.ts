@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { programLog } from './program-log.ts';
 
-/** Writes lines as pino does. */
+/** Opens a log that gets lines from pino. */
 function openLog(given: { format?: 'json' | 'text'; isTerminal: boolean; level?: string }) {
   const printed: string[] = [];
   const output = { isTerminal: given.isTerminal, print: (line: string) => void printed.push(line) };

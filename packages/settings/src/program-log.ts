@@ -27,7 +27,7 @@ const standardOutput = (): Output => ({
   print: (line) => console.log(line),
 });
 
-/** The destination of a pino logger; undefined: that of pino, which is JSON lines on standard output. */
+/** Returns the destination of a pino logger. Undefined means pino's default, which is JSON lines on standard output. */
 export function programLog({ logFormat: format, logLevel }: LogSettings, output = standardOutput()) {
   const isText = format === undefined ? output.isTerminal : format === 'text';
   if (!isText) return undefined;
@@ -35,7 +35,7 @@ export function programLog({ logFormat: format, logLevel }: LogSettings, output 
   return { write: (line: string): void => output.print(textOfLine(line, lineOptions)) };
 }
 
-/** The levels of pino. */
+/** Levels of pino. */
 const levels = new Map<unknown, { word: string; style?: 'red' | 'yellow' | 'dim' }>([
   [20, { word: 'debug', style: 'dim' }],
   [30, { word: 'info' }],
@@ -44,7 +44,7 @@ const levels = new Map<unknown, { word: string; style?: 'red' | 'yellow' | 'dim'
   [60, { word: 'fatal', style: 'red' }],
 ]);
 
-/** The same in all lines of a program, or shown otherwise. */
+/** Fields that are the same in all lines of a program, or that are printed separately. */
 const hiddenFields = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'reqId']);
 
 const maxFieldLength = 200;
@@ -58,7 +58,7 @@ interface LineOptions {
   readonly hasColors: boolean;
 }
 
-/** One JSON line of pino, for people: time of this machine, level, message, fields, error. */
+/** Formats one JSON line of pino for people: local time, level, message, fields, error. */
 function textOfLine(line: string, { hasStacks, hasColors }: LineOptions): string {
   const fields: unknown = JSON.parse(line);
   if (!isFields(fields)) return oneLine(line);
@@ -77,7 +77,7 @@ function textOfLine(line: string, { hasStacks, hasColors }: LineOptions): string
   return parts.filter((part) => part !== '').join(' ') + (hasStacks ? stackOf(err) : '');
 }
 
-/** An error in brackets behind what it did. */
+/** Returns the error in parentheses, for use after the message. */
 function messageOf(err: unknown): string {
   if (!isFields(err)) return '';
   return `(${plainText(err['message'] ?? err['type'] ?? 'unknown error')})`;
@@ -101,6 +101,6 @@ function textOfField(value: unknown): string {
 const plainText = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 
-/** Keeps texts of hosts, phones and users from beginning a line or steering the terminal. */
+/** Prevents texts of hosts, phones and users from starting a line or controlling the terminal. */
 const oneLine = (text: string): string =>
   text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();

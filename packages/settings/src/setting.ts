@@ -1,22 +1,22 @@
-/** A bad or missing setting; its message is one line that says what to do. */
+/** Thrown for an invalid or missing setting. The message is one line that says what to do. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-/** How the text of a setting becomes its value. */
+/** Conversion of a setting's text to its value. */
 export interface SettingFormat<Value> {
-  /** Allowed values, with their unit, in the words of the help. */
+  /** Allowed values with their unit, in the words of the help. */
   readonly allowed?: string;
-  /** Throws a `SettingError` that begins with `name`. */
+  /** Parses a text. Throws a `SettingError` whose message begins with `name`. */
   readonly parse: (text: string, name: string) => Value;
 }
 
-/** One setting as people see it and as the program reads it. */
+/** Setting as people see it and as the program reads it. */
 export interface Setting<Value = unknown> {
   readonly name: string;
-  /** `null`: it has to be given. Empty: none. */
+  /** Default text. `null`: the setting is required. Empty: none. */
   readonly default: string | null;
-  /** Stands for the default where people read it, because the default itself differs between machines. */
+  /** Replacement for the default in texts for people, because the default itself depends on the machine. */
   readonly defaultText?: string;
   /** Purpose of the setting. */
   readonly description: string;
@@ -31,7 +31,10 @@ type Parsed<Rows extends Settings> = {
 
 export const setting = <Value>(row: Setting<Value>): Setting<Value> => Object.freeze(row);
 
-/** Frozen. Throws a `SettingError` at the first missing or bad value; an empty variable counts as not set. */
+/**
+ * Parses settings into a frozen object. Throws a `SettingError` for the first missing or invalid one. An empty variable
+ * counts as unset.
+ */
 export function parseSettings<Rows extends Settings>(rows: Rows, env: Environment): Parsed<Rows>;
 export function parseSettings(rows: Settings, env: Environment): object {
   const values = new Map<string, unknown>();
@@ -46,10 +49,10 @@ function textOf({ name, default: fallback, description }: Setting, env: Environm
   throw new SettingError(`${name} is not set: give the ${description}.`);
 }
 
-/** For help and documentation: what it is for, and what is allowed. */
+/** Describes for help and documentation the purpose of a setting and its allowed values. */
 export function describeSetting({ description, format }: Setting): string {
   return format.allowed === undefined ? description : `${description}: ${format.allowed}`;
 }
 
-/** For help and documentation; empty: there is none. */
+/** Returns the default for help and documentation; empty when there is none. */
 export const shownDefault = (row: Setting): string => row.defaultText ?? row.default ?? '';

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 const [typeA, classIn] = [1, 1];
 const headBytes = 12;
 
-/** A name server on this machine: it knows some names, and says nothing about those with `silent` in them. */
+/**
+ * Name server on this machine. It knows some names, and does not answer questions about names that contain `silent`.
+ */
 export class NameServer {
   readonly asked: string[] = [];
   readonly #socket: Socket;
@@ -16,7 +18,7 @@ export class NameServer {
     socket.on('message', (question, peer) => this.#answer(question, peer));
   }
 
-  /** `known`: the IPv4 address of each name. */
+  /** Starts a server. `known` is the IPv4 address of each name. */
   static async start(known: Readonly<Record<string, string>>): Promise<NameServer> {
     const socket = createSocket('udp4');
     socket.bind(0, '127.0.0.1');
@@ -39,7 +41,7 @@ export class NameServer {
     const address = this.#known[name.toLowerCase()];
     const hasAnswer = address !== undefined && question.readUInt16BE(end) === typeA;
     const head = Buffer.from(question.subarray(0, headBytes));
-    // An answer, of a name that is known or not.
+    // Flags of a response, for an unknown or a known name.
     head.writeUInt16BE(address === undefined ? 0x8183 : 0x8180, 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(Number(hasAnswer), 6);
@@ -62,7 +64,7 @@ function readName(question: Buffer): { name: string; end: number } {
 
 function recordOf(address: string): Buffer {
   const record = Buffer.alloc(16);
-  // The name of the question.
+  // Pointer to the name in the question.
   record.writeUInt16BE(0xc00c, 0);
   record.writeUInt16BE(typeA, 2);
   record.writeUInt16BE(classIn, 4);
