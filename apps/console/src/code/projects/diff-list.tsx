@@ -3,7 +3,7 @@ import type { FileDiff } from '@phalanx/protocol';
 import { classNames } from '../../parts/class-names.ts';
 import styles from './project.module.css';
 
-/** Changes file by file. */
+/** Changes, grouped by file. */
 export const DiffList = ({ files }: { files: readonly FileDiff[] }) =>
   files.map(({ path, change, diff }) => (
     <div key={path} className={styles['diff']}>
@@ -24,7 +24,7 @@ const lookOf = (line: string): string | undefined => {
   return line.startsWith('-') ? styles['removed'] : undefined;
 };
 
-/** The lines of a diff, without the head that names its file. */
+/** Lines of a diff without the header that names the file. */
 function DiffText({ path, text }: { path: string; text: string }) {
   const lines = text.replace(/\n$/, '').split('\n');
   const start = Math.max(

@@ -1,6 +1,6 @@
 import { call } from '../../api/call.ts';
 
-/** Stores values as secrets of a project, by their names, in place of those that it has. */
+/** Stores values as secrets of a project by name. Replaces existing values. */
 export async function storeSecrets(projectId: string, secrets: ReadonlyMap<string, string>): Promise<void> {
   for (const [name, value] of secrets) {
     const params = { id: projectId, name };

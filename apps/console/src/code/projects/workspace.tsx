@@ -26,14 +26,14 @@ interface WorkspaceProps {
   path: string | undefined;
   reason: string | undefined;
   jump: Jump;
-  /** Group named in the address, whose screens are replayed first. */
+  /** Group named in the address. Its screens are replayed first. */
   groupId: string | undefined;
   onOpen: (file: string, line?: number, offset?: number) => void;
-  /** On the edge of the run pane. */
+  /** Content on the edge of the run pane, such as its splitter. */
   children: ReactNode;
 }
 
-/** The open file, what runs beside it, and below both what came of it. */
+/** The open file, the run pane beside it, and the output below both. */
 export function Workspace(props: WorkspaceProps) {
   const { project, userId, path, reason, jump, groupId, onOpen, children } = props;
   const [wanted, setWanted] = useState<WantedRun>();
@@ -51,7 +51,7 @@ export function Workspace(props: WorkspaceProps) {
     setDirect(code !== undefined);
     setWanted({ code });
   };
-  /** The selection, or the whole file, with the lines that it has here. */
+  /** Returns the selection, or the whole file, padded so that its lines keep their numbers. */
   const codeAlone = (): string => {
     const selected = editor.current?.selection();
     return selected === undefined ? open.text() : '\n'.repeat(selected.line - 1) + selected.text;
@@ -124,21 +124,21 @@ export function Workspace(props: WorkspaceProps) {
 
 const noFindings: readonly Finding[] = [];
 
-/** The tab of the output: problems when the first one comes, the log when something is launched. */
+/** Selects the tab of the output: Problems when the first one appears, Log when a launch begins. */
 function useOutputTab(hasProblems: boolean, hasLaunched: boolean, first: OutputTab) {
   const [tab, setTab] = useState(first);
   const [known, setKnown] = useState({ hasProblems: false, hasLaunched: false });
   if (known.hasProblems !== hasProblems || known.hasLaunched !== hasLaunched) {
     setKnown({ hasProblems, hasLaunched });
     if (hasLaunched && !known.hasLaunched) setTab('log');
-    // A replay tells the problems itself.
+    // A replay shows the problems itself.
     else if (hasProblems && !known.hasProblems && tab !== 'replay') setTab('problems');
     else if (!hasProblems && tab === 'problems') setTab(hasLaunched ? 'log' : undefined);
   }
   return [tab, setTab] as const;
 }
 
-/** The runs of the last launch here; this window still knows them after it was loaded again. */
+/** Returns the runs of the latest launch in this window. The list survives a reload. */
 function useShownRuns(projectId: string, rows: readonly OutcomeRow[] | undefined): readonly ShownRun[] {
   const key = `phalanx.runs.${projectId}`;
   const [kept] = useState(() => readShownRuns(sessionStorage.getItem(key)));
@@ -168,7 +168,7 @@ interface QuickOpenProps {
   onClose: () => void;
 }
 
-/** Ctrl+P: opens a file by some letters of its path. */
+/** Quick open (Ctrl+P): opens a file by letters of its path. */
 function QuickOpen({ projectId, onOpen, onClose }: QuickOpenProps) {
   const { data } = useQuery(filesQuery(projectId));
   const paths = useMemo(

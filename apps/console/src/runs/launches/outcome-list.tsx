@@ -15,7 +15,7 @@ const looks: Record<OutcomeRow['outcome'], MarkLook> = {
   'not tried': { tone: 'offline', glyph: '–', word: 'not started' },
 };
 
-/** How many are how far. Told when all have answered, not for each of a thousand. */
+/** Counts the outcomes. Announced to screen readers once all phones have replied, not for each of a thousand. */
 function Summary({ rows }: { rows: readonly OutcomeRow[] }) {
   const counts = new Map<OutcomeRow['outcome'], number>();
   for (const { outcome } of rows) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
@@ -27,7 +27,7 @@ function Summary({ rows }: { rows: readonly OutcomeRow[] }) {
   );
 }
 
-/** A row for each device, filled in as it answers. */
+/** List with one row per device, updated as replies arrive. */
 export const OutcomeList = ({ rows }: { rows: readonly OutcomeRow[] }) => (
   <>
     {rows.length > 1 && <Summary rows={rows} />}
@@ -57,7 +57,7 @@ export const OutcomeList = ({ rows }: { rows: readonly OutcomeRow[] }) => (
   </>
 );
 
-/** How a launch or a stop goes on one device, as far as it is known. */
+/** Known outcome of a launch or a stop on one device. */
 export interface OutcomeRow {
   readonly device: Device;
   readonly outcome: DeviceOutcome['outcome'] | 'waiting' | 'not tried';
@@ -68,7 +68,9 @@ export interface OutcomeRow {
 export const waitingRows = (devices: readonly Device[]): OutcomeRow[] =>
   devices.map((device) => ({ device, outcome: 'waiting', reason: null, runId: null }));
 
-/** The rows with what an answer says; what it says nothing about was not tried, for the answer's reason. */
+/**
+ * Merges the results of a reply into the rows. Devices missing from the reply were not tried, for the reply's reason.
+ */
 export function withOutcomes(
   rows: readonly OutcomeRow[],
   outcomes: readonly DeviceOutcome[],

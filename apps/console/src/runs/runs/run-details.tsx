@@ -9,7 +9,7 @@ import { launcherWords } from './launch-rows.ts';
 import { launchQuery, runFilesQuery, RunStatusMark, isActive } from './run.tsx';
 import styles from './run-page.module.css';
 
-/** Formats whose decoders a browser confines. */
+/** Image formats whose decoders browsers sandbox. */
 const pictureTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg']);
 const maxPreviewBytes = 5_000_000;
 
@@ -72,7 +72,7 @@ function LaunchedBy({ run: { launched_by: by } }: { run: RunDetail }) {
   );
 }
 
-/** The other runs of the same launch. */
+/** Other runs of the same launch. */
 export function Siblings({ run }: { run: RunDetail }) {
   const devices = useDevicesById();
   const { data } = useQuery(launchQuery(run.launch));
@@ -98,7 +98,7 @@ export function Siblings({ run }: { run: RunDetail }) {
   );
 }
 
-/** Files that the run has attached. A browser downloads each of them, and displays only pictures. */
+/** Files attached by the run. The browser downloads each of them and displays only pictures. */
 export function RunFiles({ run }: { run: Pick<Run, 'run_id' | 'status'> }) {
   const { data: files = [] } = useQuery(runFilesQuery(run.run_id, isActive(run)));
   if (files.length === 0) return null;

@@ -25,7 +25,7 @@ import styles from './run-list.module.css';
 
 interface RunListProps {
   search: RunsSearch;
-  /** Shown when there is none. */
+  /** Content shown when there are no runs. */
   empty: ReactNode;
 }
 
@@ -35,7 +35,7 @@ export function RunList({ search, empty }: RunListProps) {
   const readOn = (): void => {
     if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
   };
-  /** A page of a search may be empty before the last one. */
+  /** A page of search results may be empty although later pages are not. */
   const goesOn = query.hasNextPage && runs.length === 0 && !query.isFetchNextPageError;
   useEffect(() => {
     if (goesOn) readOn();
@@ -53,7 +53,7 @@ export function RunList({ search, empty }: RunListProps) {
 
 interface RunTableProps {
   runs: readonly ListedRun[];
-  /** Whether there are older ones. */
+  /** Whether older runs exist. */
   hasMore: boolean;
   onEnd: () => void;
 }
@@ -89,7 +89,7 @@ function RunTable({ runs, hasMore, onEnd }: RunTableProps) {
 const keyOf = (row: RunRow): string => `${row.kind} ${row.id}`;
 const openLaunches = 'open launches';
 
-/** The launches that show their runs, also when somebody comes back to the page. */
+/** Expanded launches. They stay expanded when the user comes back to the page. */
 function useOpenLaunches(): [open: ReadonlySet<string>, toggle: (launch: string) => void] {
   const [open, setOpen] = useState<ReadonlySet<string>>(() => {
     const kept = keptValue(openLaunches);
@@ -110,16 +110,16 @@ function useOpenLaunches(): [open: ReadonlySet<string>, toggle: (launch: string)
   return [open, toggle];
 }
 
-/** Current name of the project, or name of the file. */
+/** Returns the current name of the project, or the name of the file. */
 const nameOf = (run: ListedRun, projects: ReadonlyMap<string, string>): string =>
   projects.get(run.automation_id) ?? run.name ?? (run.launch_id === null ? 'Project' : 'Direct code');
 
-/** The run that a row is about. A launch shows the one that says most of it. */
+/** Returns the run that represents a row. A launch is represented by its most informative run. */
 const runOf = (row: RunRow): ListedRun | undefined => (row.kind === 'run' ? row.run : tellingRun(row.runs));
 
 const startOf = (run: ListedRun): number => run.started_at ?? run.created_at;
 
-/** From the first start of a launch to its last end. */
+/** Returns the time from the first start of a launch to its last end. */
 function timesOf(row: RunRow): { from: number | null; to: number | null } {
   if (row.kind === 'run') return { from: row.run.started_at, to: row.run.ended_at };
   const ends = row.runs.map((one) => one.ended_at);
@@ -129,7 +129,7 @@ function timesOf(row: RunRow): { from: number | null; to: number | null } {
   };
 }
 
-/** Words for what came of it; empty while it says nothing yet. */
+/** Describes the outcome of a row; empty while there is none. */
 function outcomeOf(row: RunRow): string {
   const message = runOf(row)?.error?.message;
   if (row.kind === 'run') return message ?? '';
@@ -188,7 +188,7 @@ function columnsOf(
       header: 'Phone',
       width: 'grow',
       minimum: 110,
-      // A run below its launch is called by its phone.
+      // A run inside of its launch is named by its phone.
       text: (row) =>
         row.kind === 'launch' ? phonesWords(row.runs, row.hasMore) : row.isPart ? '' : phoneOf(row.run),
     },
@@ -243,7 +243,7 @@ function columnsOf(
   ];
 }
 
-/** A job tells what all of its tasks came to, also those whose runs are not read. */
+/** Outcome of a row. For a job, it covers all tasks, including those whose runs are not loaded. */
 function Outcome({ row }: { row: RunRow }) {
   const job = row.kind === 'launch' ? row.runs[0]?.launched_by.job : undefined;
   const { data } = useQuery({ ...jobQuery(job?.job_id ?? ''), enabled: job !== undefined && job !== null });
@@ -265,7 +265,7 @@ function launcherOf(row: RunRow): string {
   return run === undefined ? '' : launcherWords(run.launched_by);
 }
 
-/** The commit of the code that ran, and whether it had uncommitted changes; nothing for direct code. */
+/** Commit of the code that ran, and whether it had uncommitted changes; nothing for direct code. */
 function RunVersion({ run: { launch_id, commit, dirty } }: { run: Run }) {
   if (launch_id !== null) return null;
   if (commit === null) return <>uncommitted</>;

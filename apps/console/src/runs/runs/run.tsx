@@ -20,7 +20,7 @@ export const runLooks: Record<RunStatus, MarkLook> = {
 
 const outOfSteps: MarkLook = { tone: 'act', glyph: '▲', word: 'out of steps' };
 
-/** Status mark of a run. A run that ended by itself may have been out of steps. */
+/** Status mark of a run. A completed run may have run out of steps. */
 export const RunStatusMark = ({ run }: { run: Pick<Run, 'status' | 'outcome'> }) => (
   <Mark
     {...(run.status === 'completed' && run.outcome === 'out_of_steps' ? outOfSteps : runLooks[run.status])}
@@ -68,7 +68,7 @@ const pageSize = 100;
 
 interface RunsPage {
   runs: ListedRun[];
-  /** Total that came with the first page. */
+  /** Total number of matches, which comes with the first page. */
   total: { runs: number; or_more: boolean } | null;
   next_cursor: string | null;
 }
@@ -92,7 +92,7 @@ export const runsQuery = ({ status, device, automation, since, q }: RunsSearch) 
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
-/** Whether the caller sees any run. */
+/** Query for whether the caller has any run. */
 export const hasRunQuery = queryOptions({
   queryKey: ['runs', 'first'],
   queryFn: ({ signal }) => call('GET /api/v2/runs', { query: { limit: 1 } }, { signal }),
@@ -102,7 +102,7 @@ export const hasRunQuery = queryOptions({
 const lastOf = ({ runs }: RunsPage): ReadonlyMap<string, Run> =>
   new Map(runs.toReversed().map((run) => [run.automation_id, run]));
 
-/** The newest run of each project, as far as it is one of the newest hundred. */
+/** Returns the newest run of each project, among the newest hundred runs. */
 export const useLastRuns = (): ReadonlyMap<string, Run> | undefined =>
   useQuery({
     queryKey: ['runs', 'last'],
@@ -112,8 +112,8 @@ export const useLastRuns = (): ReadonlyMap<string, Run> | undefined =>
   }).data;
 
 /**
- * The newest run of a project that has none among the newest hundred: null without any. Its key is not that of lists, because a new run
- * is among those.
+ * Query for the newest run of a project that has none among the newest hundred; null if there is none. Its key
+ * differs from the key of lists, so that new runs, which are among the newest hundred anyway, do not invalidate it.
  */
 export const lastRunQuery = (projectId: string) =>
   queryOptions({
@@ -124,7 +124,7 @@ export const lastRunQuery = (projectId: string) =>
     },
   });
 
-/** The runs that one request started, as many as a page shows. */
+/** Query for the runs of a launch, limited to one page. */
 export const launchQuery = (launch: string) =>
   queryOptions({
     queryKey: ['runs', 'launch', launch],
@@ -139,7 +139,7 @@ export const runQuery = (runId: string) =>
       (await call('GET /api/v2/runs/:id', { params: { id: runId } }, { signal })).run,
   });
 
-/** The direct code that a run has executed, which never changes; null when it is not kept. */
+/** Query for the direct code of a run, which is immutable; null if it is not kept. */
 export const runCodeQuery = (runId: string) =>
   queryOptions({
     queryKey: ['run code', runId],
@@ -150,7 +150,7 @@ export const runCodeQuery = (runId: string) =>
 
 const filesPollMs = 5000;
 
-/** While the run goes on, it may attach more. */
+/** Query for the files of a run. An active run may attach more. */
 export const runFilesQuery = (runId: string, mayAttach: boolean) =>
   queryOptions({
     queryKey: ['run', runId, 'files', mayAttach],
@@ -162,7 +162,7 @@ export const runFilesQuery = (runId: string, mayAttach: boolean) =>
 
 export type RecordScreen = NonNullable<RunDetail['last_screen']>['screen'];
 
-/** The stage that a run was in, and the state of its last screen. */
+/** Stage of a run and state of its last screen. */
 export const StageAndState = ({ screen: { nextStage, screenState } }: { screen: RecordScreen }) => (
   <>
     {nextStage !== '' && (
@@ -174,7 +174,7 @@ export const StageAndState = ({ screen: { nextStage, screenState } }: { screen: 
   </>
 );
 
-/** The same for a row of a list, which knows nothing of the run's records and may have no room for all of it. */
+/** Stage and state for a row of a list, which has no records of the run and little space. */
 export function StageAndStateOfRun({ runId }: { runId: string }) {
   const { data: run } = useQuery(runQuery(runId));
   if (run === undefined || run.last_screen === null) return null;

@@ -33,7 +33,7 @@ export function RunsPage() {
   );
 }
 
-/** How many match, as far as the service counts. */
+/** Number of matches, as far as the service counts them. */
 function RunCount({ search }: { search: RunsSearch }) {
   const total = useInfiniteQuery(runsQuery(search)).data?.pages[0]?.total;
   if (total === undefined || total === null) return null;
@@ -71,7 +71,7 @@ const NothingFound = () => (
 
 function Filters({ search }: { search: RunsSearch }) {
   const navigate = route.useNavigate();
-  /** An empty value takes the filter away. */
+  /** Changes the filters. An empty value removes a filter. */
   const change = (changes: Record<string, string>): void =>
     void navigate({ search: (known) => runsSearch({ ...known, ...changes }), replace: true });
   return (

@@ -5,13 +5,13 @@ interface CodePlace {
   readonly line: number;
 }
 
-/** Finds the place in the user's files in a line of a stack: `at pay (flows/pay.ts:12:5)`. */
+/** Finds the location in the user's files in a line of a stack trace: `at pay (flows/pay.ts:12:5)`. */
 function findPlace(text: string): CodePlace | undefined {
   const [, file, line] = /^\s*at (?:.* \()?([^()\s]+):(\d+):\d+\)?$/.exec(text) ?? [];
   return file === undefined || line === undefined ? undefined : { file, line: Number(line) };
 }
 
-/** Place in the code at which it failed. */
+/** Returns the location of the failure in the user's code. */
 export const placeOfStack = (stack: string | null | undefined): CodePlace | undefined =>
   stack?.split('\n').map(findPlace).find(Boolean);
 
@@ -20,7 +20,7 @@ interface Failed {
   readonly stack?: string | null;
 }
 
-/** The stack of an error whose message stands above it. JavaScript repeats the message in the stack's first lines. */
+/** Returns the stack without its first lines, which repeat the message shown above it. */
 export function stackWithoutMessage({ message, stack }: Failed): string {
   const text = stack ?? '';
   const at = text.indexOf(message);
@@ -29,12 +29,12 @@ export function stackWithoutMessage({ message, stack }: Failed): string {
 
 interface StackProps {
   stack: string;
-  /** Undefined for code that is no project's. */
+  /** Project of the code; undefined for direct code. */
   projectId: string | undefined;
   className: string | undefined;
 }
 
-/** A stack whose lines open the code. */
+/** Stack trace whose lines link to the code. */
 export const Stack = ({ stack, projectId, className }: StackProps) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
   <pre className={className} tabIndex={0} role="region" aria-label="Stack">

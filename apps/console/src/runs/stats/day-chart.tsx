@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import styles from './day-chart.module.css';
 
 const [top, base, foot] = [12, 140, 6];
-/** Room for the numbers of the scale. */
+/** Width reserved for the labels of the scale. */
 const left = 40;
 
 const succeededOf = ({ outcomes }: Stat): number =>
@@ -21,12 +21,15 @@ function useWidth(element: Element | null): number {
   return width;
 }
 
-/** The end of a scale that has a whole number in its middle: 2, 4, 10, 20, 40, 100 … */
+/** Returns the end of a scale with an integer midpoint: 2, 4, 10, 20, 40, 100 … */
 export function scaleEnd(max: number): number {
   for (let unit = 1; ; unit *= 10) for (const step of [2, 4, 10]) if (step * unit >= max) return step * unit;
 }
 
-/** Runs by day: those that succeeded are filled, the others above them hatched. The table by day says the same in numbers. */
+/**
+ * Chart of runs by day. Succeeded runs are filled, the others are hatched above them. The table by day contains the
+ * same numbers.
+ */
 export function DayChart({ days }: { days: readonly Stat[] }) {
   const [figure, setFigure] = useState<HTMLElement | null>(null);
   const width = useWidth(figure);

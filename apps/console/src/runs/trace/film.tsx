@@ -9,19 +9,22 @@ import { targetOf } from './steps.tsx';
 import styles from './film-player.module.css';
 import { call } from '../../api/call.ts';
 
-/** A video that plays is at most so far from the place that is shown: farther, another place was chosen. */
+/**
+ * Maximum distance between a playing video and the place on display, in seconds. A larger distance means that another
+ * place was chosen.
+ */
 const maxOffS = 0.75;
 
 interface FilmPlayerProps {
   runId: string;
-  /** One at least. */
+  /** Moments of the film, at least one. */
   moments: readonly FilmMoment[];
   steps: readonly RunStep[];
   step: RunStep | undefined;
   onChoose: (step: number) => void;
 }
 
-/** Plays the film of a run. The step follows the film, and the film a step that is chosen. */
+/** Player for the film of a run. The current step follows the film, and the film jumps to a chosen step. */
 export function FilmPlayer({ runId, moments, steps, step, onChoose }: FilmPlayerProps) {
   const [isPlaying, setPlaying] = useState(false);
   const [chosen, setChosen] = useState<number>();
@@ -54,7 +57,7 @@ export function FilmPlayer({ runId, moments, steps, step, onChoose }: FilmPlayer
   const nextPart = moments[next]?.part;
   const nextPicture = nextPart && !isVideo(nextPart) ? addressOf(nextPart) : undefined;
   useEffect(() => {
-    // The browser has it when its turn comes.
+    // Preloads the next picture.
     if (nextPicture !== undefined) new Image().src = nextPicture;
   }, [nextPicture]);
   if (moment === undefined) return null;
@@ -116,7 +119,7 @@ interface FilmVideoPartProps {
   video: FilmVideo;
   address: string;
   label: string;
-  /** The moment to show; undefined: its turn comes later. */
+  /** Moment to show; undefined while an earlier part plays. */
   time: number | undefined;
   isPlaying: boolean;
   onTime: (time: number) => void;
@@ -131,7 +134,7 @@ function FilmVideoPart({ video, address, label, time, isPlaying, onTime, onEnd }
     const { current } = element;
     if (current === null || atS === undefined) return;
     if (Math.abs(current.currentTime - atS) > (isPlaying ? maxOffS : 0)) current.currentTime = atS;
-    // A browser that will not play it says so by an event.
+    // The error event reports a video that the browser can't play.
     if (isPlaying && current.paused && !current.ended) current.play().catch(() => undefined);
     else if (!isPlaying) current.pause();
   }, [atS, isPlaying]);
@@ -167,11 +170,11 @@ function FilmVideoPart({ video, address, label, time, isPlaying, onTime, onEnd }
 interface Choice {
   steps: readonly RunStep[];
   step: RunStep | undefined;
-  /** A time. */
+  /** Chosen time. */
   chosen: number | undefined;
 }
 
-/** The moment that was chosen last, unless a step has been chosen since. */
+/** Returns the place of the time chosen last, unless a step was chosen since. */
 function placeToShow(moments: readonly FilmMoment[], { steps, step, chosen }: Choice): number {
   const place = chosen === undefined ? undefined : placeAt(moments, chosen);
   const moment = place === undefined ? undefined : moments[place];
@@ -186,22 +189,24 @@ function altText(time: string, step: RunStep | undefined): string {
   return `The screen ${time} after the beginning of the film${during}`;
 }
 
-/** A screen that rests for long is not looked at for as long. */
+/** Maximum display time of a picture, in ms. Playback shortens longer rests. */
 const maxMs = 2000;
 const minMs = 100;
-/** Between two moments of a video. */
+/** Distance between two moments of a video, in ms. */
 const momentMs = 500;
 
-/** A place in a film: a picture, or a moment of a video. */
+/** Moment of a film: a picture, or a time in a video. */
 export interface FilmMoment {
-  /** Epoch milliseconds. */
+  /** Time in epoch ms. */
   readonly time: number;
   readonly part: FilmPicture | FilmVideo;
 }
 
 const isVideo = (part: FilmMoment['part']): part is FilmVideo => 'ended_at' in part;
 
-/** All places of a film in their order. The ends of steps are places, so that what a step has left can be shown. */
+/**
+ * Returns all moments of a film in order. The end of each step is a moment, so that the screen it left can be shown.
+ */
 export function momentsOf(
   pictures: readonly FilmPicture[],
   videos: readonly FilmVideo[],
@@ -217,7 +222,10 @@ export function momentsOf(
   return [...moving, ...still].toSorted((one, other) => one.time - other.time);
 }
 
-/** A picture that is all there is of a film and was taken after the last step: the last screen, which no earlier step has seen. */
+/**
+ * Returns the only picture of a film if it was taken after the last step. It is the last screen, which no earlier
+ * step has seen.
+ */
 export function lastScreenOf(
   moments: readonly FilmMoment[],
   steps: readonly RunStep[],
@@ -234,7 +242,7 @@ function timesOf({ began_at, ended_at }: FilmVideo, ends: readonly number[]): nu
   return [...times].toSorted((one, other) => one - other);
 }
 
-/** Place in the film of what the phone showed at that time: the newest moment by then. */
+/** Returns the place of the newest moment at or before a time. */
 export function placeAt(moments: readonly FilmMoment[], at: number): number {
   return Math.max(
     0,
@@ -242,25 +250,25 @@ export function placeAt(moments: readonly FilmMoment[], at: number): number {
   );
 }
 
-/** The step that ran at the moment, or the last one before it. */
+/** Returns the step that ran at a moment, or else the last one before it. */
 export const stepOf = (steps: readonly RunStep[], { time }: Pick<FilmMoment, 'time'>): RunStep | undefined =>
   steps.findLast(({ timestamp }) => timestamp <= time) ?? steps[0];
 
 export const filmAddress = (runId: string, { number }: FilmMoment['part']): string =>
   `/api/v2/runs/${runId}/film/${number}`;
 
-/** Index of the picture that was on the screen when the step ended. */
+/** Returns the place of the picture on display when the step ended. */
 export const placeOfStep = (moments: readonly FilmMoment[], step: RunStep): number =>
   placeAt(moments, step.timestamp + step.duration_ms);
 
-/** How long a picture stands while the film plays. */
+/** Returns the display time of a picture during playback, in ms. */
 export function standsMs(moments: readonly FilmMoment[], place: number): number {
   const [moment, next] = [moments[place], moments[place + 1]];
   if (moment === undefined || next === undefined) return minMs;
   return Math.min(maxMs, Math.max(minMs, next.time - moment.time));
 }
 
-/** Time since the beginning of the film, such as `12.4 s`. */
+/** Formats the time since the beginning of the film, such as `12.4 s`. */
 export const timeText = (moments: readonly FilmMoment[], place: number): string =>
   `${(((moments[place]?.time ?? 0) - (moments[0]?.time ?? 0)) / 1000).toFixed(1)} s`;
 
@@ -273,7 +281,7 @@ interface Film {
 
 const noFilm: Film = { pictures: [], videos: [] };
 
-/** The film of a run; empty when there is none. While the run goes on, more of it comes. */
+/** Query for the film of a run; empty if there is none. An active run adds to it. */
 export const filmQuery = (runId: string, isActive: boolean) => {
   const queryKey = ['run', runId, 'film', isActive];
   return queryOptions({

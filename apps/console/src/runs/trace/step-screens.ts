@@ -12,9 +12,9 @@ interface StepScreens<Screen> {
 const endOf = ({ timestamp, duration_ms: durationMs }: RunStep): number => timestamp + durationMs;
 
 /**
- * The screens of a step, as far as they are stored, oldest first. The screen that it left is known once the next
- * reading has seen it. An automation may store a screen again and again while nothing changes: each time
- * is a screen of its own, of which steps name the first.
+ * Returns the stored screens before and after a step. The screen that a step left behind is known once a later step
+ * has read it. An automation may store an unchanged screen repeatedly; each time creates a screen, and steps refer to
+ * the first.
  */
 export function screensOf<Screen extends StoredScreen>(
   steps: readonly RunStep[],
@@ -34,7 +34,10 @@ export function screensOf<Screen extends StoredScreen>(
   };
 }
 
-/** The step that shows a screen: the last that saw it, or the one that ran when it was stored again. */
+/**
+ * Returns the step that shows a screen: the last one that saw it, or the one that was running when it was stored
+ * again.
+ */
 export const stepOfScreen = (steps: readonly RunStep[], screen: StoredScreen): RunStep | undefined =>
   steps.findLast((step) => step.after === screen._id) ??
   steps.findLast((step) => step.before === screen._id) ??

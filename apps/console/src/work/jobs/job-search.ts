@@ -2,11 +2,11 @@ import type { JobStatus } from '@phalanx/protocol';
 
 import { taskStates } from './job.tsx';
 
-/** Search of the address of a job's page. */
+/** Search parameters of a job's page. */
 export interface JobSearch {
-  /** State of the tasks that are shown. */
+  /** State of the tasks on display. */
   state?: JobStatus;
-  /** Number of the one task that is shown. */
+  /** Number of the only task on display. */
   task?: number;
 }
 

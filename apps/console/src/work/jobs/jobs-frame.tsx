@@ -16,7 +16,7 @@ interface JobsFrameProps {
   children: ReactNode;
 }
 
-/** One of the three pages of jobs, with the way to the others. */
+/** Frame of the three pages about jobs, with tabs. */
 export const JobsFrame = ({ title, actions, children }: JobsFrameProps) => (
   <Page title={title} actions={actions} tabs={<PageTabs label="Pages of jobs" tabs={tabs} />}>
     <div className={styles['content']}>{children}</div>

@@ -1,15 +1,17 @@
 import { isObject } from '../../runs/launches/parameter-fields.ts';
 
-/** More keys are one column with JSON: nobody reads across so many. */
+/**
+ * Maximum number of columns. Objects with more keys become one column of JSON, because so wide a table is unreadable.
+ */
 const maxColumns = 12;
 
-/** A column of a table of values: of the key of objects, or of what has no columns of its own. */
+/** Column of a table of values: for one key of objects, or for values without columns of their own. */
 export interface ValueColumn {
   readonly header: string;
   readonly textOf: (value: unknown) => string;
 }
 
-/** The keys of objects in the order of their first appearance, and a column `title` for everything else. */
+/** Returns the keys of all objects in order of first appearance, and a column `title` for other values. */
 export function valueColumns(title: string, values: Iterable<unknown>): readonly ValueColumn[] {
   const keys = new Set<string>();
   let hasOther = false;
@@ -29,7 +31,7 @@ export function valueColumns(title: string, values: Iterable<unknown>): readonly
 
 const isGiven = (value: unknown): boolean => value !== null && value !== undefined;
 
-/** A text as it is, and everything else as JSON. */
+/** Formats a string as it is, and any other value as JSON. */
 function valueText(value: unknown): string {
   if (!isGiven(value)) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -13,7 +13,7 @@ const aliases: Readonly<Record<string, string>> = {
   '@annually': '0 0 1 1 *',
 };
 
-/** Words such as `every day at 02:00`; undefined for an expression that no short sentence describes. */
+/** Describes a cron expression, such as `every day at 02:00`; undefined if no short sentence does. */
 export function cronWords(cron: string): string | undefined {
   const text = cron.trim();
   const [minute = '', hour = '', day = '', month = '', weekday = '', ...more] = (
@@ -27,7 +27,10 @@ export function cronWords(cron: string): string | undefined {
   return time.isOfDay ? `every day at ${time.words}` : time.words;
 }
 
-/** `isOfDay`: a time of the day, such as `02:00`; else how often, such as `every hour`. */
+/**
+ * Describes the time fields. `isOfDay` means a time of day, such as `02:00`; otherwise an interval, such as `every
+ * hour`.
+ */
 function timeWords(minute: string, hour: string): { words: string; isOfDay: boolean } | undefined {
   const often = (words: string) => ({ words, isOfDay: false });
   const minuteStep = stepOf(minute, 60);
@@ -45,7 +48,7 @@ function timeWords(minute: string, hour: string): { words: string; isOfDay: bool
   return { words: listWords(hours.map((one) => `${twoDigits(one)}:${twoDigits(at)}`)), isOfDay: true };
 }
 
-/** Empty for every day. */
+/** Describes the date fields. Empty for every day. */
 function dateWords(day: string, month: string, weekday: string): string | undefined {
   if (day === '*' && month === '*') return weekday === '*' ? '' : weekdayWords(weekday);
   const date = numberIn(day, 1, 31);
@@ -71,7 +74,7 @@ function dayOf(text: string): string | undefined {
   return days.find((day) => day.slice(0, 3).toLowerCase() === text.toLowerCase());
 }
 
-/** How many there are from one to the next, where that is the same all around; undefined: it is no step. */
+/** Returns the step of a field if it divides the whole range evenly; otherwise undefined. */
 function stepOf(text: string, count: number): number | undefined {
   if (text === '*') return 1;
   const step = numberIn(/^\*\/(\d+)$/.exec(text)?.[1] ?? '', 1, count - 1);

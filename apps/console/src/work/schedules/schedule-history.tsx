@@ -8,7 +8,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { turnsQuery } from '../jobs/job.tsx';
 import { scheduleName, ZonedTime } from './schedule.tsx';
 
-/** Lists what its times came to, and the jobs that people made by hand. */
+/** Lists the outcomes of the schedule's times and the jobs that users started manually. */
 export function ScheduleHistory({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
   const { data, error } = useQuery(turnsQuery(schedule.id));
   const columns: readonly Column<ScheduleTurn>[] = [

@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { call } from '../../api/call.ts';
 import { cronWords } from './cron-words.ts';
 
-/** Name that people know. */
+/** Returns the display name of a schedule. */
 export const scheduleName = ({ name, cron }: Pick<Schedule, 'name' | 'cron'>): string =>
   name || (cronWords(cron) ?? cron);
 
@@ -12,7 +12,7 @@ const maxShown = 3;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** A time such as `Mon, Nov 30, 02:00 GMT+1`, as clocks of the zone show it. */
+/** Formats a time in a time zone, such as `Mon, Nov 30, 02:00 GMT+1`. */
 function zonedText(at: number, zone: string): string {
   let format = formats.get(zone);
   if (format === undefined) {
@@ -27,7 +27,7 @@ function zonedText(at: number, zone: string): string {
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** A time of a schedule; the pointer gets it by the clock of this browser. */
+/** Time in the schedule's time zone; hovering shows it in the browser's time zone. */
 export const ZonedTime = ({ at, zone }: { at: number; zone: string }) => (
   <time dateTime={new Date(at).toISOString()} title={`Here: ${local.format(at)}`}>
     {zonedText(at, zone)}
@@ -44,7 +44,7 @@ export const NextTimes = ({ times, zone }: { times: readonly number[]; zone: str
   </ul>
 );
 
-/** The next times of what is typed. */
+/** Query for the next times of a cron expression. */
 export const cronTimesQuery = (cron: string, zone: string) =>
   queryOptions({
     queryKey: ['cron times', cron, zone],

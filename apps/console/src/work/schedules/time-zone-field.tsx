@@ -7,7 +7,7 @@ interface TimeZoneFieldProps {
   onChange: (zone: string) => void;
 }
 
-/** The zones that this browser knows, by region. A schedule's present zone stays a choice. */
+/** Select of the time zones that this browser knows, by region. Always includes the schedule's current zone. */
 export function TimeZoneField({ value, onChange }: TimeZoneFieldProps) {
   const regions = useMemo(() => {
     const known = new Set(['UTC', ...Intl.supportedValuesOf('timeZone'), value]);

@@ -9,7 +9,10 @@ import type { Reply } from '../../../api/call.ts';
 export type CodeSymbol = NonNullable<Reply<'POST /api/v2/automation/symbol/:id'>['symbol']>;
 type CodeCompletion = Reply<'POST /api/v2/automation/completions/:id'>['completions'][number];
 
-/** The service's checker, asked about a place in the text; it resolves with nothing when it can't be reached. */
+/**
+ * Client of the service's type checker for a position in the text; resolves with an empty result when the checker is
+ * unreachable.
+ */
 export interface CodeAssistant {
   readonly findSymbol: (text: string, position: number) => Promise<CodeSymbol | null>;
   readonly listCompletions: (text: string, position: number) => Promise<CodeCompletion[]>;
@@ -58,9 +61,9 @@ function symbolBox({ name, type, documentation }: CodeSymbol): HTMLElement {
   return box;
 }
 
-/** A call whose arguments the cursor is in. */
+/** Call expression whose argument list contains the cursor. */
 interface Call {
-  /** Offset at which its arguments begin. */
+  /** Offset of the first argument. */
   readonly from: number;
   readonly symbol: CodeSymbol;
 }
@@ -76,7 +79,7 @@ function findArguments(state: EditorState) {
   }
 }
 
-/** Index of the parameter that the cursor is at, from 0. */
+/** Returns the index of the parameter at the cursor, from 0. */
 function parameterAt(state: EditorState): number {
   const commas = findArguments(state)?.getChildren(',') ?? [];
   return commas.filter(({ from }) => from < state.selection.main.head).length;
@@ -121,7 +124,7 @@ function callLines({ name, signatures, documentation }: CodeSymbol, current: num
   return documentation === '' ? lines : [...lines, element('cm-symbol-text', documentation)];
 }
 
-/** Shows how what is called is called, while its arguments are typed. */
+/** Shows the signature of the called function while its arguments are typed. */
 const signaturesFrom = ({ findSymbol }: CodeAssistant): Extension => {
   const ask = async (view: EditorView): Promise<void> => {
     const from = findArguments(view.state)?.from;
@@ -150,14 +153,14 @@ const signaturesFrom = ({ findSymbol }: CodeAssistant): Extension => {
   ];
 };
 
-/** Completion, hover and signatures as the service's own checker knows them. */
+/** Completion, hover and signature help, backed by the service's type checker. */
 export const codeAssist = (assistant: CodeAssistant): Extension => [
   autocompletion({ icons: false, override: [completeFrom(assistant), localCompletionSource] }),
   hoverFrom(assistant),
   signaturesFrom(assistant),
 ];
 
-/** A finding of the compiler at its place; line and column count from 1. */
+/** Diagnostic of the compiler; line and column start at 1. */
 export interface Finding {
   readonly path: string;
   readonly line: number;
@@ -166,7 +169,7 @@ export interface Finding {
   readonly severity: 'error' | 'warning';
 }
 
-/** Reads lines such as `main.ts(3,7): error TS2305: …`. */
+/** Parses lines such as `main.ts(3,7): error TS2305: …`. */
 export function readFindings(lines: readonly string[], severity: Finding['severity']): Finding[] {
   return lines.flatMap((text) => {
     const match = /^(.+?)(?:\((\d+),(\d+)\))?: error (TS\d+: [^]*)$/.exec(text);

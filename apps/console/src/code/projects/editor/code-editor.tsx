@@ -37,7 +37,7 @@ import { codeNavigation, type CodeNavigation } from './code-navigation.tsx';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
 
-/** Keeps the caret in view when the editor gets lower. An editor that was scrolled away from the caret stays there. */
+/** Keeps the caret in view when the editor shrinks. An editor scrolled away from the caret does not jump back. */
 const keepCaretInView = ViewPlugin.fromClass(
   class {
     readonly #observer: ResizeObserver;
@@ -67,21 +67,21 @@ const keepCaretInView = ViewPlugin.fromClass(
 
 export interface Jump {
   readonly line?: number | undefined;
-  /** Instead of a line: a place in UTF-16 units. */
+  /** Offset in UTF-16 units, used instead of the line. */
   readonly offset?: number | undefined;
 }
 
 interface CodeEditorProps {
   path: string;
-  /** Text to begin with; the editor has its own text from then on. */
+  /** Initial text; the editor owns its text afterwards. */
   initial: { readonly text: string };
   isReadOnly: boolean;
   findings: readonly Finding[];
   assistant: CodeAssistant;
   navigation: CodeNavigation;
-  /** A line to show, from 1; another object shows it again. */
+  /** Line to reveal, from 1. A new object reveals it again. */
   jump: Jump;
-  /** The line that a run is at, from 1. */
+  /** Line that a run is executing, from 1. */
   runningLine: number | undefined;
   handle: RefObject<EditorHandle | null>;
   onChange: (text: string) => void;
@@ -98,7 +98,7 @@ const languageOf = (path: string): Extension => {
   return javascript({ typescript: /\.[mc]?tsx?$/.test(path), jsx: path.endsWith('x') });
 };
 
-/** From the finding's place to the end of the word there. */
+/** Returns a diagnostic from the position of the finding to the end of the word. */
 function diagnosticOf(text: Text, { line, column, message, severity }: Finding): Diagnostic {
   const at = text.line(Math.min(Math.max(1, line), text.lines));
   const from = Math.min(at.from + column - 1, at.to);
@@ -106,7 +106,7 @@ function diagnosticOf(text: Text, { line, column, message, severity }: Finding):
   return { from, to: Math.min(at.to, from + word.length), severity, message };
 }
 
-/** The word that somebody is typing is not wrong yet. */
+/** Shows the findings, except for the word that is being typed, which may just be incomplete. */
 function showFindings(view: EditorView, findings: readonly Finding[]): void {
   const { doc, selection } = view.state;
   const { head, empty } = selection.main;
@@ -212,12 +212,12 @@ export function CodeEditor(props: CodeEditorProps) {
   return <div ref={place} className={styles['editor']} />;
 }
 
-/** The line that a run is at, from 1; null when nothing runs in this file. */
+/** Line that a run is executing, from 1; null when nothing runs in this file. */
 const markRunningLine = StateEffect.define<number | null>();
 
 const mark = Decoration.line({ class: 'cm-running' });
 
-/** The mark goes with its line when somebody types above it. */
+/** Mark of the running line; follows its line when text is inserted above. */
 const runningLine = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, { changes, effects, state: { doc } }) {
@@ -230,20 +230,23 @@ const runningLine = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-/** Access of other components to the open text. */
+/** Gives other components access to the editor's text. */
 export interface EditorHandle {
-  /** Writes whole lines at the cursor or in place of the selected lines, indented as they are, and goes behind them. */
+  /**
+   * Inserts whole lines at the cursor or replaces the selected lines, keeps the indentation, and moves the cursor
+   * behind them.
+   */
   readonly insert: (code: string) => void;
-  /** The selected text, with the line where it begins, from 1. */
+  /** Returns the selected text and its first line, from 1. */
   readonly selection: () => { readonly text: string; readonly line: number } | undefined;
   readonly focus: () => void;
 }
 
-/** Target for code from the phone pane. */
+/** Editor that receives code from the phone pane. */
 export interface CodeSink {
-  /** Writes whole lines at the cursor, or in place of the selected lines. */
+  /** Inserts whole lines at the cursor or replaces the selected lines. */
   readonly insert: (code: string) => void;
-  /** Why nothing can be written. */
+  /** Reason why no code can be inserted. */
   readonly reason: string | undefined;
 }
 
@@ -272,6 +275,6 @@ function insertLines(view: EditorView, code: string): void {
     scrollIntoView: true,
     userEvent: 'input.insert',
   });
-  // Running the code and undoing the insertion are the likely next steps: both are keys of the editor.
+  // Focuses the editor: its shortcuts run the code and undo the insertion, the likely next steps.
   view.focus();
 }

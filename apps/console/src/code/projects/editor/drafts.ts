@@ -1,9 +1,9 @@
-/** Text that is not saved at the service yet, kept by this browser. */
+/** Unsaved text of a file, stored in this browser. */
 export interface Draft {
-  /** User, project and path. */
+  /** Key made of user, project and path. */
   readonly key: string;
   readonly content: string;
-  /** The version that it was made from; null for a new file. */
+  /** ETag of the version that the draft is based on; null for a new file. */
   readonly baseEtag: string | null;
   readonly at: number;
 }
@@ -38,12 +38,12 @@ async function inStore<Result>(
 
 let channel: BroadcastChannel | undefined;
 
-/** Tells the other windows of this browser which draft has changed. */
+/** Channel that notifies the other windows of this browser about changed drafts. */
 const news = (): BroadcastChannel => (channel ??= new BroadcastChannel('phalanx drafts'));
 
 const keyOf = (userId: string, projectId: string, path: string): string => `${userId} ${projectId} ${path}`;
 
-/** The drafts of one user in one project. A browser that keeps nothing has none. */
+/** Drafts of one user in one project. A browser without storage has none. */
 export const draftsOf = (userId: string, projectId: string) => ({
   async find(path: string): Promise<Draft | undefined> {
     const found: unknown = await inStore('readonly', (store) =>
@@ -62,7 +62,9 @@ export const draftsOf = (userId: string, projectId: string) => ({
     await inStore('readwrite', (store) => store.delete(key)).catch(() => undefined);
     news().postMessage(key);
   },
-  /** Told of what another window of this browser has kept or dropped. Returns what ends it. */
+  /**
+   * Calls `listener` when another window of this browser stores or drops the draft. Returns the unsubscribe function.
+   */
   follow(path: string, listener: () => void): () => void {
     const key = keyOf(userId, projectId, path);
     const hear = ({ data }: MessageEvent<unknown>): void => {
@@ -71,7 +73,7 @@ export const draftsOf = (userId: string, projectId: string) => ({
     news().addEventListener('message', hear);
     return () => news().removeEventListener('message', hear);
   },
-  /** Paths with their texts. */
+  /** Returns the paths of all drafts with their texts. */
   async listTexts(): Promise<[path: string, content: string][]> {
     const texts: [string, string][] = [];
     for (const path of await this.list()) {
@@ -80,7 +82,7 @@ export const draftsOf = (userId: string, projectId: string) => ({
     }
     return texts;
   },
-  /** The paths that have one. */
+  /** Returns the paths that have a draft. */
   async list(): Promise<string[]> {
     const start = keyOf(userId, projectId, '');
     const range = IDBKeyRange.bound(start, `${start}\uffff`);

@@ -4,7 +4,7 @@ import { IconButton } from '../../../parts/button.tsx';
 import { Icon } from '../../../parts/icon.tsx';
 import styles from '../project.module.css';
 
-/** The files that this window has open, in the order in which they were opened; it still knows them after a reload. */
+/** Keeps the list of files that are open in this window, in the order of opening. The list survives a reload. */
 export function useOpenFiles(projectId: string, current: string | undefined) {
   const key = `phalanx.open.${projectId}`;
   const [paths, setPaths] = useState<readonly string[]>(() =>
@@ -13,7 +13,7 @@ export function useOpenFiles(projectId: string, current: string | undefined) {
   const shown = withOpened(paths, current);
   if (shown !== paths) setPaths(shown);
   useEffect(() => sessionStorage.setItem(key, shown.join('\n')), [key, shown]);
-  /** Returns what is shown instead, when it was the current one. */
+  /** Closes a file. Returns the path to show instead if it was the current one. */
   const close = (path: string): string | undefined => {
     setPaths(shown.filter((one) => one !== path));
     return path === current ? nextOpen(shown, path) : undefined;
@@ -29,7 +29,7 @@ interface OpenFilesProps {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** The open files above the code. Text that was typed in a closed one is kept in this browser. */
+/** Tabs of the open files. Closing a tab keeps its unsaved text in this browser. */
 export function OpenFiles({ files: { paths, close }, current, onOpen }: OpenFilesProps) {
   if (paths.length < 2) return null;
   return (
@@ -56,13 +56,16 @@ export function OpenFiles({ files: { paths, close }, current, onOpen }: OpenFile
 
 const maxOpen = 20;
 
-/** The same list where the path is open already; beyond the most, the one that was opened first is closed. */
+/**
+ * Returns the list with `path` added, or the same list if it is already open. Beyond the limit, the oldest tab is
+ * closed.
+ */
 export function withOpened(paths: readonly string[], path: string | undefined): readonly string[] {
   if (path === undefined || paths.includes(path)) return paths;
   return [...paths, path].slice(-maxOpen);
 }
 
-/** The path to show when one is closed: the one to its right, else to its left. */
+/** Returns the path to show after one is closed: its right neighbor, or else its left neighbor. */
 export function nextOpen(paths: readonly string[], closed: string): string | undefined {
   const at = paths.indexOf(closed);
   return paths[at + 1] ?? paths[at - 1];
