@@ -25,8 +25,8 @@ const buildTimeoutMs = 180_000;
 const oldBuildMs = 24 * 60 * 60 * 1000;
 
 /**
- * The folder of the built console. Beside its sources it is built when they have changed, in a process of its own;
- * an installed program carries it built.
+ * Returns the folder of the built console. A checkout builds it in a separate process when its sources have changed;
+ * an installed program ships it built.
  */
 export async function prepareConsole(): Promise<string> {
   if (!existsSync(path.join(workspace, 'src'))) return path.join(dist, 'packed');
@@ -43,12 +43,15 @@ export async function prepareConsole(): Promise<string> {
   return folder;
 }
 
-/** A service that root has started works as another user, whom the sources do not belong to. */
+/**
+ * Whether the `dist` folder can be written. A service started by root runs as another user, who does not own the
+ * sources.
+ */
 async function isWritable(): Promise<boolean> {
   try {
     await mkdir(dist, { recursive: true });
     await access(dist, constants.W_OK);
-    // A service creates folders for its user alone; the built console is for all.
+    // The service creates private folders; every user must be able to read the built console.
     await chmod(dist, 0o755);
     return true;
   } catch {
@@ -64,10 +67,10 @@ async function buildForThisStart(): Promise<string> {
 }
 
 async function build(folder: string): Promise<void> {
-  // By a path, so that the package does not take the bundler along.
+  // A path instead of an import keeps the bundler out of the package.
   const program = path.join(import.meta.dirname, 'write-bundle.ts');
   try {
-    // The environment of the service may have secrets.
+    // The environment of the service may contain secrets.
     await promisify(execFile)(process.execPath, [program, folder], { timeout: buildTimeoutMs, env: {} });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -86,7 +89,7 @@ async function removeOldBuilds(newest: string): Promise<void> {
 
 const pollMs = 100;
 
-/** Runs `work` in one process at a time. A lock whose process has died is taken over. */
+/** Runs `work` in one process at a time. Breaks a lock whose process has died. */
 async function withBuildLock(file: string, work: () => Promise<void>): Promise<void> {
   while (!(await take(file))) {
     if (!(await isHeld(file))) await rm(file, { force: true });
@@ -114,7 +117,7 @@ async function take(file: string): Promise<boolean> {
 async function isHeld(file: string): Promise<boolean> {
   try {
     const pid = Number(await readFile(file, 'utf8'));
-    // Its owner is about to write its number into it.
+    // The owner has created the file but not yet written its process ID.
     if (pid === 0) return true;
     process.kill(pid, 0);
     return true;
@@ -123,7 +126,7 @@ async function isHeld(file: string): Promise<boolean> {
   }
 }
 
-/** Sources that the built files depend on, from the root of the repository. */
+/** Sources that affect the build, relative to the root of the repository. */
 const sources = [
   'apps/console/{src,build}/**/*',
   'apps/console/{index.html,vite.config.ts,package.json}',
@@ -132,7 +135,7 @@ const sources = [
   'package-lock.json',
 ];
 
-/** A name for the built files: another one when a source has changed. */
+/** Returns a digest of the sources, which names the folder of their build. */
 async function hashSources(): Promise<string> {
   const root = path.join(workspace, '..', '..');
   const hash = createHash('sha256').update(process.version);

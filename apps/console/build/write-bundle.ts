@@ -1,4 +1,4 @@
-// node write-bundle.ts <folder>: the console, built, with every file also compressed.
+// Usage: node write-bundle.ts <folder>. Builds the console and compresses each file.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,16 +8,17 @@ import { build } from 'vite';
 import config from '../vite.config.ts';
 
 const [outDir = ''] = process.argv.slice(2);
-// A service writes for its user alone; these files are for everybody, and for the next user of the same sources.
+// The service writes private files, but every user must be able to read the build, also after a restart as another
+// user.
 process.umask(0o022);
-// The NODE_ENV of the service that builds may have any value; React for developers is larger and slower.
+// NODE_ENV of the service can have any value; the development build of React is larger and slower.
 process.env['NODE_ENV'] = 'production';
-// Higher levels take ten times as long for two percent.
+// Higher levels take ten times as long and save two percent.
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 await build({
   ...config,
-  // Vite would write beside the file to read it, where this user may not be allowed to.
+  // Vite would bundle the file to a copy beside it, where this user may lack write access.
   configFile: false,
   logLevel: 'warn',
   build: { ...config.build, outDir, emptyOutDir: true },

@@ -14,14 +14,14 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The signed-in user. Below the shell there always is one. */
+/** Returns the signed-in user, who is always known below the shell. */
 export function useMe(): Me | undefined {
   return useQuery(meQuery).data;
 }
 
 type Scope = Me['token']['scopes'][number];
 
-/** Why this sign-in may not do something; undefined when it may. */
+/** Returns why the token of this sign-in does not permit an action; undefined if it does. */
 export function useMissingScope(scope: Scope): string | undefined {
   const me = useMe();
   return me?.token.scopes.includes(scope) === false

@@ -6,7 +6,7 @@ export interface Store<Value> {
   readonly subscribe: (listener: () => void) => () => void;
 }
 
-/** One value outside of the components, which follow it with `useStore`. */
+/** Creates a store of one value outside of the components, which subscribe to it with `useStore`. */
 export function createStore<Value>(initial: Value): Store<Value> {
   const listeners = new Set<() => void>();
   let value = initial;

@@ -7,7 +7,7 @@ export type ButtonLook = 'primary' | 'plain' | 'quiet' | 'danger';
 
 interface ButtonProps extends Omit<ComponentProps<'button'>, 'disabled'> {
   look?: ButtonLook;
-  /** Why it can't be used now: it stays in reach, and says so. */
+  /** Reason why the button is disabled. The button stays focusable and shows the reason. */
   reason?: string | undefined;
   isBusy?: boolean;
   children: ReactNode;

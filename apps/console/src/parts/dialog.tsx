@@ -14,7 +14,7 @@ interface DialogProps {
   isWide?: boolean;
   children: ReactNode;
   foot?: ReactNode;
-  /** Called by the `SubmitButton` of the dialog. */
+  /** Called when the `SubmitButton` of the dialog is clicked. */
   onAct?: () => unknown;
 }
 
@@ -34,15 +34,15 @@ export function Dialog({ title, isOpen, onClose, isWide = false, children, foot,
     <BaseDialog.Root
       open={isOpen}
       onOpenChange={(open) => !open && onClose()}
-      // A click beside it, such as the second of two, takes away nothing that was typed or has begun.
+      // A click outside, such as the second half of a double click, must not discard typed text or running work.
       disablePointerDismissal={onAct !== undefined}
     >
       <BaseDialog.Portal container={popupRoot()}>
         <BaseDialog.Backdrop className={styles['backdrop']} />
         <BaseDialog.Popup
           className={classNames(styles['popup'], isWide && styles['wide'])}
-          // Focuses the first field, if the dialog has one. Not after a touch, because the keyboard would cover
-          // the dialog.
+          // Focuses the first field, if any. Not after a touch, because the on-screen keyboard would cover the
+          // dialog.
           initialFocus={(by) =>
             by === 'touch' || (body.current?.querySelector<HTMLElement>(firstField) ?? true)
           }
@@ -67,15 +67,15 @@ export function Dialog({ title, isOpen, onClose, isWide = false, children, foot,
 }
 
 interface ActionDialogProps extends Omit<DialogProps, 'isOpen' | 'foot' | 'onAct'> {
-  /** The word on the button that does it. */
+  /** Label of the button that performs the action. */
   action: string;
   look?: 'primary' | 'danger';
-  /** Why it can't be done yet. */
+  /** Reason why the action is not possible yet. */
   reason?: string | undefined;
   onAct: () => Promise<void>;
 }
 
-/** Asks for what one action needs; shown as long as it stands in the page. */
+/** Dialog for the input of one action; open while it is mounted. */
 export const ActionDialog = ({ action, look = 'primary', reason, ...rest }: ActionDialogProps) => (
   <Dialog
     {...rest}
@@ -91,5 +91,7 @@ export const ActionDialog = ({ action, look = 'primary', reason, ...rest }: Acti
   />
 );
 
-/** Inside of the page's main part, so that what pops up belongs to a landmark. */
+/**
+ * Returns the element that contains popups, inside of the main landmark, so that their content belongs to a landmark.
+ */
 export const popupRoot = (): HTMLElement => document.getElementById('popups') ?? document.body;

@@ -11,7 +11,7 @@ interface FieldProps {
   children: (attributes: { id: string; 'aria-describedby': string; 'aria-invalid': boolean }) => ReactNode;
 }
 
-/** A labelled control with its hint, or with what is wrong. */
+/** Labeled control with its hint, or its problem instead. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   const below = `${id}-below`;
@@ -40,11 +40,11 @@ export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
   value: string;
   onChange: (text: string) => void;
-  /** Suggestions while somebody types. */
+  /** Suggestions shown while the user types. */
   suggestions?: readonly string[] | undefined;
 }
 
-/** A labelled line of text. */
+/** Labeled text field. */
 export function TextField({ value, onChange, suggestions, ...rest }: TextFieldProps) {
   const list = useId();
   return (
@@ -70,7 +70,10 @@ export function TextField({ value, onChange, suggestions, ...rest }: TextFieldPr
   );
 }
 
-/** Enter begins a line. Ctrl+Enter, or ⌘ and Enter, clicks the button of the form, which has its guard. */
+/**
+ * Multi-line text field. Enter inserts a line break. Ctrl+Enter (⌘+Enter) clicks the form's button, which checks the
+ * input.
+ */
 export const TextArea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
   <textarea
     {...rest}
@@ -90,7 +93,7 @@ interface SelectProps<Value extends string> {
   onChange: (value: Value) => void;
 }
 
-/** The browser's own list: it is at home on every phone and in every screen reader. */
+/** Native select, which works on every phone and with every screen reader. */
 export function Select<Value extends string>({ label, value, options, onChange }: SelectProps<Value>) {
   return (
     <select
@@ -139,11 +142,11 @@ interface FilterSelectProps {
   label: string;
   value: string | undefined;
   options: readonly { value: string; label: string }[];
-  /** An empty text: any. */
+  /** Called with an empty string for any value. */
   onChange: (value: string) => void;
 }
 
-/** A filter by one of several things. An unknown value in the address becomes an option, too. */
+/** Filter by one of several values. An unknown value from the address becomes an option too. */
 export function FilterSelect({ label, value = '', options, onChange }: FilterSelectProps) {
   const isKnown = value === '' || options.some((option) => option.value === value);
   return (
@@ -160,10 +163,10 @@ export function FilterSelect({ label, value = '', options, onChange }: FilterSel
   );
 }
 
-/** A search begins when nobody has typed for so long. */
+/** Pause in typing after which a search starts, in ms. */
 const typedMs = 250;
 
-/** The typed text, once the typing has paused. */
+/** Returns the typed text after a pause in typing (debounce). */
 export function useSettled(typed: string): string {
   const [settled, setSettled] = useState(typed);
   useEffect(() => {

@@ -8,7 +8,10 @@ interface FileInputProps extends Omit<ComponentProps<'input'>, 'type' | 'value' 
   onChange: (file: File | undefined) => void;
 }
 
-/** A way to choose one file. The browser's own control lies over the whole, unseen, so that it takes drops, clicks and keys. */
+/**
+ * File picker for one file. The invisible native input covers the whole control, so that it handles drops, clicks and
+ * keys.
+ */
 export function FileInput({ file, onChange, ...rest }: FileInputProps) {
   const input = useRef<HTMLInputElement>(null);
   const clear = (): void => {

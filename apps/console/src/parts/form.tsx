@@ -8,7 +8,7 @@ interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit' | 'action'> 
   onAct: () => unknown;
 }
 
-/** Fields and the button that does something with them. Enter in a field clicks that button, so both ways have its guard. */
+/** Fields with a submit button. Enter in a field clicks that button, so both ways pass its checks. */
 export function Form({ onAct, ...rest }: FormProps) {
   const [isBusy, setBusy] = useState(false);
   const act = async (): Promise<void> => {
@@ -26,7 +26,7 @@ export function Form({ onAct, ...rest }: FormProps) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          // Popups of a form are below it in React's tree, so their submit would bubble up to it.
+          // Popups are descendants of the form in React's tree, so their submit event would bubble up to it.
           event.stopPropagation();
           void act();
         }}
@@ -35,7 +35,7 @@ export function Form({ onAct, ...rest }: FormProps) {
   );
 }
 
-/** Does what its form is for, and nothing else until that has ended. */
+/** Submits the form once, and ignores further clicks until the action has ended. */
 export const SubmitButton = (props: Omit<ComponentProps<typeof Button>, 'type' | 'isBusy' | 'onClick'>) => (
   <Button {...props} type="submit" isBusy={useContext(Busy)} />
 );

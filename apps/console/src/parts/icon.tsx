@@ -32,7 +32,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** Drawn on a grid of 16; it stands beside a word, which says what it means. */
+/** Icon on a 16-unit grid, always next to a word that says its meaning. */
 export const Icon = ({ name, size = 16 }: { name: IconName; size?: number }) => (
   <svg
     width={size}

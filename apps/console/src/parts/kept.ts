@@ -1,15 +1,15 @@
-/** Values by the entry of the browser's history and by their names, as long as the page is open. */
+/** Values by history entry and name, kept while the page is loaded. */
 const values = new Map<string, unknown>();
 
-/** The router gives each entry a key of its own, which Back finds again. */
+/** Returns the storage key. The router gives each history entry a key, which stays the same after Back. */
 function keyOf(name: string): string {
   const state: unknown = window.history.state;
   const hasKey = typeof state === 'object' && state !== null && '__TSR_key' in state;
   return `${hasKey ? String(state.__TSR_key) : ''} ${name}`;
 }
 
-/** Keeps a value for this entry of the history, such as how far a list is scrolled. */
+/** Stores a value, such as a scroll position, for the current history entry. */
 export const keep = (name: string, value: unknown): unknown => values.set(keyOf(name), value);
 
-/** Gives what was kept for this entry before, when somebody comes back to it. */
+/** Returns the value stored for the current history entry. */
 export const keptValue = (name: string): unknown => values.get(keyOf(name));

@@ -19,20 +19,20 @@ interface LongTableProps<Row> extends TableProps<Row> {
   onOpen: (row: Row) => void;
   selection?: RowSelection<Row>;
   sort?: TableSort;
-  /** Called when the last row comes into view. */
+  /** Called when the last row scrolls into view. */
   onEnd?: () => void;
-  /** Whether there are further rows than these. */
+  /** Whether further rows can be loaded. */
   hasMore?: boolean;
 }
 
-/** Pixels of the header, which covers that much of what scrolls. */
+/** Height in pixels of the sticky header, which covers scrolled rows. */
 const headHeight = 30;
-/** Texts of a column that are measured: the one with most letters is not always the widest. */
+/** Number of longest texts per column to measure: the text with the most characters is not always the widest. */
 const measuredTexts = 6;
 
 /**
- * A list that fills its place and has only the rows in the page that are in view.
- * j, k and Enter walk through it, x selects; Back finds it where it was scrolled to.
+ * Virtualized list that fills its container and renders only the rows in view. j, k and Enter navigate, x selects;
+ * Back restores the scroll position.
  */
 export function LongTable<Row>(props: LongTableProps<Row>) {
   const { label, columns, rows, keyOf, actions, onOpen, selection, sort, onEnd, hasMore = false } = props;
@@ -134,7 +134,7 @@ function keptPlace(label: string): { initialOffset?: number; initialMeasurements
   return isPlace(place) ? { initialOffset: place.offset, initialMeasurementsCache: place.items } : {};
 }
 
-/** A column keeps room for them, so that its width stays while other rows come into view. */
+/** Returns the longest texts of a column, which reserve its width, so that it stays the same while rows scroll. */
 function widestTexts<Row>({ text }: Column<Row>, rows: readonly Row[]): string {
   if (text === undefined) return '';
   const texts = [...new Set(rows.map(text))].toSorted((one, other) => other.length - one.length);
@@ -162,7 +162,7 @@ function AllBox<Row>({
   );
 }
 
-/** Returns the row of the keyboard. */
+/** Binds the list's shortcuts. Returns the index of the row with the keyboard cursor. */
 function useListKeys<Row>({ rows, keyOf, selection, onOpen }: LongTableProps<Row>): number {
   const [current, setCurrent] = useState(-1);
   const at = Math.min(current, rows.length - 1);

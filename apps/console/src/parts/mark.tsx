@@ -9,7 +9,7 @@ export interface MarkLook {
   readonly word: string;
 }
 
-/** A state by colour, shape and word together. */
+/** Mark of a state that combines color, shape and word. */
 export const Mark = ({ tone, glyph, word }: MarkLook) => (
   <span className={classNames(styles['mark'], styles[tone])}>
     <span className={styles['glyph']} aria-hidden="true">

@@ -7,7 +7,7 @@ import styles from './notices.module.css';
 
 const notices = Toast.createToastManager();
 
-/** Says what has happened, in a corner, for a few seconds. */
+/** Shows a notice in a corner for a few seconds. */
 export const notify = (title: string, description?: string): void =>
   void notices.add({ title, ...(description === undefined ? {} : { description }) });
 
@@ -21,7 +21,7 @@ export const notifyFailure = (title: string, error: unknown): void =>
     ),
     type: 'failure',
     timeout: 10_000,
-    // A notice of high priority is hidden from screen readers, with its link and its button, until it has the focus.
+    // A high-priority notice is hidden from screen readers, with its link and button, until it gets the focus.
     priority: 'low',
   });
 

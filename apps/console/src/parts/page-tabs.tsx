@@ -7,7 +7,7 @@ export interface PageTab {
   readonly label: string;
 }
 
-/** The parts of a page that have addresses of their own. */
+/** Tabs of a page whose parts have their own addresses. */
 export const PageTabs = ({ label, tabs }: { label: string; tabs: readonly PageTab[] }) => (
   <nav className={styles['tabs']} aria-label={label}>
     {tabs.map(({ to, label: name }) => (

@@ -3,11 +3,11 @@ import { useEffect, type ReactNode } from 'react';
 
 import styles from './page.module.css';
 
-/** Count such as `1,000`, or `200 of 1,000` while a filter hides some. */
+/** Formats a count, such as `1,000`, or `200 of 1,000` while a filter is active. */
 export const countText = (shown: number, all: number): string =>
   shown === all ? all.toLocaleString('en') : `${shown.toLocaleString('en')} of ${all.toLocaleString('en')}`;
 
-/** A page above another one. */
+/** Parent of a page. */
 export interface PageParent {
   readonly label: string;
   readonly link: LinkProps;
@@ -15,16 +15,16 @@ export interface PageParent {
 
 interface PageProps {
   title: string;
-  /** The part of the page that is shown, which the title of the window names too. */
+  /** Current part of the page, which the window title includes. */
   part?: string | undefined;
-  /** The pages above this one, the highest first. Default: none. */
+  /** Parent pages, top level first. Default: none. */
   parents?: readonly PageParent[];
-  /** `PageTabs`, when the page has parts with addresses of their own. */
+  /** `PageTabs` of a page whose parts have their own addresses. */
   tabs?: ReactNode;
-  /** Stands beside the title. */
+  /** Content beside the title. */
   aside?: ReactNode;
   actions?: ReactNode;
-  /** Filters, below the head. */
+  /** Filters below the header. */
   bar?: ReactNode;
   children: ReactNode;
 }
@@ -45,7 +45,7 @@ export function Page({ title, part, parents = [], tabs, aside, actions, bar, chi
         {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
       </header>
       {bar !== undefined && <div className={styles['bar']}>{bar}</div>}
-      {/* A part that scrolls has to be in reach of the keyboard. */}
+      {/* A scrolling region must be reachable by keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div
         className={styles['body']}
@@ -65,7 +65,7 @@ const Parents = ({ parents }: { parents: readonly PageParent[] }) => (
     <ol>
       {parents.map(({ label, link }) => (
         <li key={label}>
-          {/* A page below is not the page that the link leads to. */}
+          {/* Marks the link as current only on an exact match, not on a page below it. */}
           <Link {...link} activeOptions={{ exact: true }}>
             {label}
           </Link>

@@ -5,21 +5,21 @@ import { ActionDialog } from './dialog.tsx';
 import { InlineFailure } from './states.tsx';
 
 interface RemovalButtonProps {
-  /** The word on the button and in the question. */
+  /** Verb on the button and in the question. */
   action?: 'Delete' | 'Remove' | 'Revoke' | 'Refuse';
-  /** How the question calls it, such as `the schedule “nightly”`. */
+  /** Name of the object in the question, such as `the schedule “nightly”`. */
   name: string;
-  /** Its name for screen readers where many stand in one list; by default the word on the button. */
+  /** Accessible name where several buttons stand in one list. Default: the verb. */
   label?: string;
-  /** Why it can't be used now. */
+  /** Reason why the button is disabled. */
   reason?: string | undefined;
-  /** The consequences. */
+  /** Consequences of the removal. */
   children: ReactNode;
-  /** Removes it, and reads the lists that had it anew. The question stays open with the error when it fails. */
+  /** Removes the object and invalidates the lists with it. On failure, the question stays open with the error. */
   onRemove: () => Promise<unknown>;
 }
 
-/** The way to take something away: each asks first, and says what that means. */
+/** Button that removes something after a confirmation, which names the consequences. */
 export function RemovalButton({ action = 'Delete', label, reason, ...question }: RemovalButtonProps) {
   const [isAsking, setAsking] = useState(false);
   return (
@@ -37,7 +37,7 @@ interface RemovalDialogProps extends Pick<RemovalButtonProps, 'name' | 'children
   onClose: () => void;
 }
 
-/** The question alone, where something else than a `RemovalButton` asks it. */
+/** Confirmation without the button, for other triggers. */
 export function RemovalDialog({ action = 'Delete', name, children, onRemove, onClose }: RemovalDialogProps) {
   const [error, setError] = useState<unknown>(null);
   const remove = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react';
 
-/** A click on a row opens it, unless it was on something in the row, or selected text. */
+/** Opens a row on click, unless the click hit a control in the row or selected text. */
 export const openRow =
   (open: () => void) =>
   ({ target, currentTarget }: MouseEvent): void => {
@@ -10,6 +10,6 @@ export const openRow =
     open();
   };
 
-/** Height of a list's row in pixels, from the style sheet for this screen. */
+/** Returns the height of a list row in pixels, which the style sheet sets for this screen. */
 export const rowHeight = (): number =>
   Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row'), 10) || 32;

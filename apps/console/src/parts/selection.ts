@@ -2,7 +2,7 @@ import { useCallback, useMemo, useState } from 'react';
 
 export interface Selection {
   readonly ids: ReadonlySet<string>;
-  /** With `isRange`, all between this row and the one that was changed last. */
+  /** Toggles a row; with `isRange`, all rows from the one toggled last. */
   readonly toggle: (id: string, isRange: boolean) => void;
   readonly set: (ids: readonly string[]) => void;
 }

@@ -21,7 +21,7 @@ const readSizes = (key: string): Record<string, unknown> => {
 const within = ({ min, max }: PaneLimits, size: number): number =>
   Math.round(Math.min(max, Math.max(min, size)));
 
-/** The size of a pane in pixels, which this browser remembers under `key` by the pane's name. */
+/** Size of a pane in pixels. This browser remembers it under `key` and the pane's name. */
 export function usePaneSize(key: string, name: string, first: number, limits: PaneLimits) {
   const [size, setSize] = useState(() => {
     const kept = readSizes(key)[name];
@@ -38,15 +38,15 @@ export function usePaneSize(key: string, name: string, first: number, limits: Pa
 interface SplitterProps {
   label: string;
   pane: ReturnType<typeof usePaneSize>;
-  /** The edge of the pane on which the splitter lies. */
+  /** Edge of the pane with the splitter. */
   edge: 'left' | 'right' | 'top';
 }
 
-/** The edge of a pane, to drag it by pointer or by the arrow keys. */
+/** Edge of a pane that resizes it, by pointer or arrow keys. */
 export function Splitter({ label, pane, edge }: SplitterProps) {
   const from = useRef<{ at: number; size: number }>(undefined);
   const isUpright = edge !== 'top';
-  /** Direction along the axis in which the pane grows. */
+  /** Sign of the axis direction in which the pane grows. */
   const sign = edge === 'right' ? 1 : -1;
   const placeOf = (event: PointerEvent): number => (isUpright ? event.clientX : event.clientY);
   const grow: Readonly<Record<string, number>> = isUpright
@@ -90,7 +90,7 @@ export function Splitter({ label, pane, edge }: SplitterProps) {
   );
 }
 
-/** Whether a part of the page is open, as this browser remembers. */
+/** Whether a part of the page is open, as remembered by this browser. */
 export function useRemembered(key: string) {
   const [isOpen, setOpen] = useState(() => localStorage.getItem(key) !== 'closed');
   const set = (wanted: boolean): void => {

@@ -8,24 +8,26 @@ import styles from './table.module.css';
 interface ColumnBase<Row> {
   readonly header: string;
   /**
-   * `fit`: as wide as its widest content, which is never cut.
-   * `grow`: at least `minimum` wide, up to all of the room that is left. Its text wraps; in a `LongTable` it is cut, and the pointer gets the whole.
+   * Width of the column.
+   * `fit`: as wide as its widest content, never cut.
+   * `grow`: at least `minimum` wide, up to all remaining space. Its text wraps; in a `LongTable` it is cut, and
+   * hovering shows all of it.
    */
   readonly width: 'fit' | 'grow';
-  /** Pixels. */
+  /** Minimum width in pixels. */
   readonly minimum?: number;
-  /** Whether the column names the row. In a stacked row, it is the first line. */
+  /** Whether the column names the row. A stacked row shows it as the first line. */
   readonly isMain?: boolean;
   readonly isNumber?: boolean;
-  /** Whether its content is clear without the header, which a stack then leaves out. */
+  /** Whether the content is clear without the header, which a stacked row then omits. */
   readonly speaksForItself?: boolean;
-  /** The name of the order that a click on the header asks for. */
+  /** Name of the sort order that a click on the header requests. */
   readonly sort?: string;
   readonly content?: (row: Row) => ReactNode;
   readonly text?: (row: Row) => string;
 }
 
-/** A column has a text, or content that is more than text. A column of a `LongTable` that grows has a text in any case. */
+/** Column with a text, or with richer content. A growing column of a `LongTable` always needs a text. */
 export type Column<Row> = ColumnBase<Row> &
   ({ readonly content: (row: Row) => ReactNode } | { readonly text: (row: Row) => string });
 
@@ -37,7 +39,7 @@ export interface TableSort {
 
 export interface RowSelection<Row> extends Selection {
   readonly nameOf: (row: Row) => string;
-  /** Whether “Select all” leaves it out. */
+  /** Whether “Select all” skips the row. */
   readonly isLeftOut?: (row: Row) => boolean;
 }
 
@@ -48,7 +50,7 @@ export interface TableProps<Row> {
   keyOf: (row: Row) => string;
   /** Buttons at the end of each row, which stay in reach however wide the row is. */
   actions?: (row: Row) => ReactNode;
-  /** Called by a click on a row. Something in the row does the same for the keyboard. */
+  /** Called when a row is clicked. A control in the row does the same for the keyboard. */
   onOpen?: (row: Row) => void;
 }
 
@@ -61,13 +63,13 @@ export function tracksOf<Row>(columns: readonly Column<Row>[], hasBox: boolean, 
   return [hasBox && '38px', ...columns.map(trackOf), hasActions && 'max-content'].filter(Boolean).join(' ');
 }
 
-/** A list with all of its rows, within a page or a dialog that scrolls. */
+/** Table with all of its rows, within a scrolling page or dialog. */
 export function Table<Row>({
   label,
   isChosen,
   ...table
 }: TableProps<Row> & {
-  /** Whether the page shows more of this row. */
+  /** Whether the page shows the details of this row. */
   isChosen?: (row: Row) => boolean;
 }) {
   const { columns, rows, keyOf, actions, onOpen } = table;
@@ -102,10 +104,10 @@ export function Table<Row>({
 interface TableHeadProps<Row> {
   columns: readonly Column<Row>[];
   hasActions: boolean;
-  /** Selects all rows, or none. */
+  /** Checkbox that selects all rows or none. */
   box?: ReactNode;
   sort?: TableSort | undefined;
-  /** The texts for which a column keeps room, by its header. */
+  /** Widest texts by column header, whose width is reserved. */
   widest?: ReadonlyMap<string, string>;
 }
 
@@ -176,11 +178,11 @@ interface TableRowProps<Row> {
   columns: readonly Column<Row>[];
   actions?: ((row: Row) => ReactNode) | undefined;
   onOpen?: ((row: Row) => void) | undefined;
-  /** Whether the keyboard is at it, or the page shows more of it. */
+  /** Whether the row has the keyboard cursor or its details are on display. */
   isCurrent: boolean;
   /** Whether texts are cut to one line. */
   isCut?: boolean;
-  /** From 0, where not all rows are in the page. */
+  /** Index of the row from 0, if only part of the rows is rendered. */
   index?: number;
   isSelected?: boolean;
   selection?: RowSelection<Row> | undefined;
@@ -192,7 +194,7 @@ function PlainRow<Row>(props: TableRowProps<Row>) {
   const { isSelected, selection, measure } = props;
   const role = selection === undefined ? 'cell' : 'gridcell';
   return (
-    // Something in the row does the same for the keyboard.
+    // A control in the row does the same for the keyboard.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
     <div
       ref={measure}

@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** One clock for the page, by the second. */
+/** Text that follows the page's clock, which ticks once per second. */
 const useText = (textAt: (now: number) => string): string =>
   useSyncExternalStore(subscribe, () => textAt(Math.max(now, Date.now() - tickMs)));
 
@@ -32,13 +32,13 @@ const units: readonly [name: string, ms: number][] = [
   ['m', 60_000],
 ];
 
-/** Duration such as `4 s`, `12 m`, `3 h`, `2 d`. */
+/** Formats a duration, such as `4 s`, `12 m`, `3 h`, `2 d`. */
 function durationText(ms: number): string {
   for (const [name, size] of units) if (ms >= size) return `${Math.floor(ms / size)} ${name}`;
   return `${Math.max(0, Math.floor(ms / 1000))} s`;
 }
 
-/** Duration such as `0.4 s`, `12.3 s`, `4:05`, `1:02:09`. */
+/** Formats a duration precisely, such as `0.4 s`, `12.3 s`, `4:05`, `1:02:09`. */
 export function exactDuration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
@@ -59,7 +59,7 @@ export const clockTime = (at: number): string => clock.format(at);
 
 const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-/** The time of today, the day of others, with its year when that is another one. */
+/** Formats a time: the time of day for today, date and time for this year, the date alone for other years. */
 function shortTime(at: number): string {
   const [then, today] = [new Date(at), new Date()];
   if (then.getFullYear() !== today.getFullYear()) return date.format(at);
@@ -67,7 +67,7 @@ function shortTime(at: number): string {
   return isToday ? clock.format(at) : `${day.format(at)}, ${clock.format(at).slice(0, 5)}`;
 }
 
-/** How long ago, counting on. */
+/** Time elapsed since an event, kept current. */
 export function Age({ since }: { since: number }) {
   const text = useText((at) => durationText(at - since));
   return (
@@ -77,7 +77,7 @@ export function Age({ since }: { since: number }) {
   );
 }
 
-/** How long something takes or took. */
+/** Duration of something that runs or has ended. */
 export function Elapsed({ from, to }: { from: number; to: number | null }) {
   return <>{useText((at) => exactDuration((to ?? at) - from))}</>;
 }
@@ -91,7 +91,7 @@ export const Moment = ({ at }: { at: number }) => (
 const spanHours = { '1h': 1, '24h': 24, '7d': 168 } as const;
 const hourMs = 3_600_000;
 
-/** A span of time that ends now, as an address says it. */
+/** Time span up to now, as named in the address. */
 export type Since = keyof typeof spanHours;
 
 export const sinceOf = (value: unknown): Since | undefined =>
@@ -101,7 +101,7 @@ export const timeSince = (since: Since): number => Date.now() - spanHours[since]
 
 interface SinceSelectProps {
   value: Since | undefined;
-  /** An empty text: any time. */
+  /** Called with an empty string for any time. */
   onChange: (since: Since | '') => void;
 }
 

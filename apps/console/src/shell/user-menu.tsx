@@ -8,7 +8,7 @@ import styles from './user-menu.module.css';
 import { setTheme, theme, themeNames, themes } from '../styles/theme.ts';
 import { useSignOut } from '../http/access/use-sign-out.ts';
 
-/** Shows whose sign-in this is, and what belongs to them: theme, settings, help, sign-out. */
+/** Menu of the signed-in user: theme, settings, help, sign-out. */
 export function UserMenu({ itemClass, onKeys }: { itemClass: string | undefined; onKeys: () => void }) {
   const me = useMe();
   const chosen = useStore(theme);

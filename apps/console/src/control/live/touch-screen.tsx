@@ -15,7 +15,7 @@ import styles from './live.module.css';
 import { mirrored, pinchAlong, zoom, type Touch } from './use-touch.ts';
 import type { LivePicture } from './use-live-picture.ts';
 
-/** Android's numbers of keys, by what a keyboard calls them. */
+/** Android key codes by the key names of browsers. */
 const keyCodes: Readonly<Record<string, number>> = {
   Enter: 66,
   Backspace: 67,
@@ -28,16 +28,16 @@ const keyCodes: Readonly<Record<string, number>> = {
   PageUp: 92,
   PageDown: 93,
 };
-/** The phone takes 10,000 UTF-16 units at once; a letter has at most two. */
+/** The phone accepts 10,000 UTF-16 units in one request; a character has at most two. */
 const lettersAtOnce = 5000;
 
 interface TouchScreenProps {
   picture: LivePicture;
-  /** Undefined: the screen is only looked at. */
+  /** Undefined makes the screen view-only. */
   touches: Touch | undefined;
-  /** Takes files that are dropped or pasted. */
+  /** Receives dropped or pasted files. */
   onFiles?: ((files: readonly File[]) => void) | undefined;
-  /** Over the picture. */
+  /** Content above the picture. */
   children?: ReactNode;
 }
 
@@ -46,25 +46,25 @@ interface Point {
   readonly y: number;
 }
 
-/** A finger that moves less stays where it is, in pixels of this page. */
+/** Minimum length of a swipe, in CSS pixels. A shorter movement counts as standing still. */
 const minSwipe = 8;
-/** A finger that stays longer presses long. */
+/** Duration after which a touch is a long press, in ms. */
 const longPressMs = 500;
 const [minMs, maxMs] = [80, 5_000];
-/** Turns of a wheel within this time are one zoom. */
+/** Wheel events within this time are one zoom, in ms. */
 const wheelMs = 200;
 
 interface Down extends Point {
   readonly clientX: number;
   readonly clientY: number;
   readonly at: number;
-  /** With a second finger on the other side of the screen. */
+  /** Whether a second finger touches the opposite side of the screen. */
   readonly isPinch: boolean;
 }
 
 /**
- * The live picture; with `touches` a pointer is a finger on it, with Shift or Ctrl two, the wheel with Ctrl zooms, and what is typed
- * goes to the phone. Tab leaves it.
+ * Live picture of a phone. With `touches`, the pointer acts as a finger (as two with Shift or Ctrl), Ctrl with the
+ * wheel zooms, and typed text goes to the phone. Tab leaves the screen.
  */
 export function TouchScreen({ picture, touches, onFiles, children }: TouchScreenProps) {
   const frame = useRef<HTMLDivElement>(null);
@@ -141,7 +141,7 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
           if (touches !== undefined && onFiles !== undefined) event.preventDefault();
         }}
         onDrop={drop}
-        // A selection on the page would be dragged along with the finger.
+        // Prevents the finger from dragging a selection of the page.
         onDragStart={(event) => event.preventDefault()}
       >
         {picture.video !== undefined && (
@@ -159,7 +159,7 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
         )}
         {fingers.map(({ x, y }, index) => (
           <span
-            // They have an order, and no names.
+            // Fingers have an order but no IDs.
             // oxlint-disable-next-line react/no-array-index-key
             key={index}
             className={styles['finger']}
@@ -171,7 +171,7 @@ export function TouchScreen({ picture, touches, onFiles, children }: TouchScreen
   );
 }
 
-/** The wheel with Ctrl, which else would zoom the page. */
+/** Handles Ctrl with the wheel, which would otherwise zoom the page. */
 function useWheelZoom(frame: RefObject<HTMLDivElement | null>, onZoom: (isIn: boolean) => void): void {
   const current = useRef(onZoom);
   useEffect(() => {
@@ -191,7 +191,7 @@ function useWheelZoom(frame: RefObject<HTMLDivElement | null>, onZoom: (isIn: bo
         way = 0;
       }, wheelMs);
     };
-    // React's own listener could not prevent anything.
+    // React adds passive listeners, which can't prevent the default.
     element?.addEventListener('wheel', turn, { passive: false });
     return () => {
       window.clearTimeout(timer);
@@ -206,10 +206,13 @@ interface TypedTextProps {
   onFiles: ((files: readonly File[]) => void) | undefined;
 }
 
-/** A field over the picture whose text goes to the phone: so any layout and any input method of the computer types. */
+/**
+ * Text field over the picture whose input goes to the phone, so that every keyboard layout and input method of the
+ * computer works.
+ */
 function TypedText({ field, touches, onFiles }: TypedTextProps) {
   const [isComposing, setComposing] = useState(false);
-  // Text may come after the last composition has ended, or with it.
+  // The text may arrive together with the end of the last composition, or after it.
   const composing = useRef(false);
   const compose = (isOn: boolean): void => {
     composing.current = isOn;

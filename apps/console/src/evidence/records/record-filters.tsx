@@ -16,8 +16,8 @@ interface FiltersProps {
 }
 
 /**
- * Filters of the desk; an empty value removes a filter. Memoized, because the list of a thousand phones is long
- * and would be drawn again with each record.
+ * Filters of the review desk; an empty value removes a filter. Memoized, because its list of up to a thousand phones
+ * would be rendered again with each record.
  */
 export const RecordFilters = memo(function RecordFilters({ filters, onChange }: FiltersProps) {
   const { data: tags = [] } = useQuery(tagsQuery(filters.automation));

@@ -11,7 +11,7 @@ interface FilmstripProps {
   onChoose: (index: number) => void;
 }
 
-/** The last screens of the run, the oldest first. */
+/** Last screens of the run, oldest first. */
 export function Filmstrip({ screens, chosen, onChoose }: FilmstripProps) {
   const current = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -51,7 +51,7 @@ export function Filmstrip({ screens, chosen, onChoose }: FilmstripProps) {
   );
 }
 
-/** Calls on a screen before the next one was stored, as a list that screen readers can read. */
+/** Calls on a screen before the next one was stored, as a list for screen readers. */
 export const Actions = ({ actions }: { actions: readonly RecordedCall[] }) => (
   <div className={styles['actions']}>
     <span id="actions-of-screen">Done on this screen</span>
@@ -72,7 +72,7 @@ interface ActionMarksProps {
   height: number;
 }
 
-/** Touches on the picture, with the numbers of the list. */
+/** Markers of touches on the picture, numbered as in the list. */
 export function ActionMarks({ actions, width, height }: ActionMarksProps) {
   const radius = width / 24;
   return (

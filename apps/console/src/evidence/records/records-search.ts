@@ -14,7 +14,7 @@ export const recordStatuses = [
   'skipped',
 ] as const satisfies readonly OutOfStepsRecord['status'][];
 
-/** Search parameters of the review desk. Without a status only pending records are shown. */
+/** Search parameters of the review desk. Default status: pending. */
 export interface RecordsSearch {
   record?: string;
   automation?: string;
@@ -25,7 +25,7 @@ export interface RecordsSearch {
   device?: string;
   run?: string;
   since?: Since;
-  /** Number of the record's screen to show, from 1; the last one when absent. */
+  /** Number of the screen to show, from 1. Default: the last one. */
   screen?: number;
 }
 
@@ -38,7 +38,7 @@ const textOf = (value: unknown): string | undefined =>
 const wholeOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
 
-/** Each name of an address, and what of its value is understood. */
+/** Parser of each search parameter's value. */
 const known: { [Name in keyof RecordsSearch]-?: (value: unknown) => RecordsSearch[Name] | undefined } = {
   record: textOf,
   automation: textOf,
@@ -63,7 +63,7 @@ export const groupStatuses = [
   'ignored',
 ] as const satisfies readonly RecordGroup['status'][];
 
-/** Search parameters of the desk of groups. Without a status only open ones are shown. */
+/** Search parameters of the groups page. Default status: open. */
 export interface GroupsSearch {
   group?: string;
   automation?: string;

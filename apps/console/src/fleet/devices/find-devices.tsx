@@ -30,7 +30,7 @@ const matchesText = (device: Device, words: readonly string[]): boolean => {
   return words.every((word) => text.includes(word));
 };
 
-/** `selected`: those that the selector means; undefined: all. */
+/** Filters and sorts phones. `selected` holds the IDs that match the selector; undefined selects all. */
 export function findDevices(
   devices: readonly Device[],
   { q = '', state, host, attention, sort, descending }: FleetSearch,
@@ -60,15 +60,15 @@ const orders: Record<FleetSort, (one: Device, other: Device) => number> = {
   name: byText(deviceName),
   serial: byText(({ serial }) => serial),
   state: (one, other) => stateOrder.indexOf(one.state) - stateOrder.indexOf(other.state),
-  // Those that changed last come first.
+  // Sorts the latest change first.
   since: (one, other) => other.since - one.since,
   host: byText(({ host }) => host?.name ?? ''),
-  // Those that are nearly empty come first, and those that tell nothing last.
+  // Sorts the lowest battery first and phones without a level last.
   battery: (one, other) => (one.battery_percent ?? Infinity) - (other.battery_percent ?? Infinity) || 0,
   android: byText((device) => device.android_version),
 };
 
-/** How many are in each state that somebody is in, in the order of the states. */
+/** Counts the phones in each state, in the order of the states. Omits empty states. */
 export function countStates(devices: readonly Device[]): [DeviceState, number][] {
   const counts = new Map<DeviceState, number>();
   for (const { state } of devices) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -78,12 +78,12 @@ export function countStates(devices: readonly Device[]): [DeviceState, number][]
 
 interface SelectorFilterProps {
   value: string;
-  /** Why it can't be read. */
+  /** Reason why the selector is invalid. */
   problem: string | undefined;
   onChange: (selector: string) => void;
 }
 
-/** Phones by their labels and properties, and by saved selectors where there are some. */
+/** Filter by labels, properties and saved selectors. */
 export function SelectorFilter({ value, problem, onChange }: SelectorFilterProps) {
   const { data: pools = [] } = useQuery(poolsQuery);
   const ofPools = pools.map(({ name }) => ({ value: `pool=${name}`, label: name }));

@@ -70,7 +70,7 @@ export function FleetPage() {
   );
 }
 
-/** One phone alone is no choice to make; of several, the bar below the list asks for one. */
+/** A single phone needs no selection; with several, the bar below the list has the button. */
 function LaunchButton({ devices }: { devices: readonly Device[] }) {
   const [isOpen, setOpen] = useState(false);
   const missing = useMissingScope('launch');
@@ -98,7 +98,7 @@ const NothingFound = () => (
   />
 );
 
-/** A click on a header sorts by it, the next one the other way round, a third takes the order away. */
+/** Sorts by column: the first click on a header sorts, the second reverses, the third resets. */
 function useSort({ sort: by, descending }: FleetSearch): TableSort {
   const navigate = route.useNavigate();
   const isDescending = descending === true;

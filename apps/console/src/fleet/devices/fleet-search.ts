@@ -5,14 +5,14 @@ export interface FleetSearch {
   q?: string;
   state?: DeviceState;
   host?: string;
-  /** A selector. */
+  /** Selector of phones. */
   labels?: string;
-  /** Shows no phones but those that need attention. */
+  /** Whether only phones that need attention are shown. */
   attention?: true;
   sort?: FleetSort;
   descending?: true;
   view?: 'wall';
-  /** Whether the wall has pictures; not with `false`. */
+  /** Whether the wall shows pictures. Default: true. */
   pictures?: false;
 }
 

@@ -53,7 +53,7 @@ const since: FleetColumn = {
   content: (device) => <Age since={device.since} />,
 };
 
-/** Why it is in its state, and who uses it by hand. */
+/** Returns the reason for a phone's state and the user who controls it by hand. */
 const situationOf = (device: Device): string =>
   [reasonShown(device), device.lease === null ? '' : `${device.lease.user.name} controls it.`]
     .join(' ')
@@ -92,7 +92,7 @@ const battery: FleetColumn = {
   text: ({ battery_percent: percent }) => (percent === null ? '–' : `${percent} %`),
 };
 
-/** Those that tell these phones apart. */
+/** Returns the columns whose values differ between these phones. */
 function columnsFor(devices: readonly Device[]): FleetColumn[] {
   const hosts = new Set(devices.map((device) => device.host?.id));
   return [
@@ -127,7 +127,7 @@ export function FleetTable({ devices, selection, sort }: FleetTableProps) {
     () => ({
       ...selection,
       nameOf: selectName,
-      // Those that were not accepted are selected one by one.
+      // Phones that were not accepted must be selected one by one.
       isLeftOut: ({ accepted }: Device) => !accepted,
     }),
     [selection],

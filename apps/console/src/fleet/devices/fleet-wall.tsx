@@ -18,10 +18,10 @@ interface FleetWallProps {
 const [gap, edge] = [10, 16];
 const narrowest = 168;
 const widest = 230;
-/** A tile of this part of the page: a wide page has more tiles, and larger ones. */
+/** Width of a tile as a fraction of the page, so that a wider page has more and larger tiles. */
 const tileShare = 0.11;
 const plainHeight = 110;
-/** Height of a tile with a picture by its width: a phone is about twice as high as it is wide. */
+/** Ratio of height to width of a tile with a picture: a phone is about twice as high as wide. */
 const pictureRatio = 1.9;
 
 interface WallLayout {
@@ -55,7 +55,7 @@ export function FleetWall({ devices, selection, hasPictures }: FleetWallProps) {
     count: Math.ceil(devices.length / columns),
     getScrollElement: () => scroll,
     estimateSize: () => height + gap,
-    // Each rendered row counts as watched and gets pictures, so none is rendered outside the view.
+    // Rendered rows get live pictures, so none is rendered outside of the view.
     overscan: hasPictures ? 0 : 1,
     paddingStart: 7,
     paddingEnd: 7,

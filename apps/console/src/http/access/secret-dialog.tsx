@@ -15,7 +15,7 @@ interface SecretDialogProps {
   children: ReactNode;
 }
 
-/** Shows a new token or key, this once. */
+/** Shows a new token or key, for the only time. */
 export const SecretDialog = ({ title, what = 'token', secret, onClose, children }: SecretDialogProps) => (
   <Dialog title={title} isOpen onClose={onClose} foot={<Button onClick={onClose}>Done</Button>}>
     <p>{children}</p>

@@ -6,13 +6,13 @@ import { PageTabs } from '../../parts/page-tabs.tsx';
 import styles from './settings.module.css';
 
 interface SettingsPageProps {
-  /** The tab, such as `Tokens`. */
+  /** Name of the tab, such as `Tokens`. */
   part: string;
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** The frame of each tab of the settings. */
+/** Frame around each tab of the settings. */
 export const SettingsPage = ({ part, actions, children }: SettingsPageProps) => (
   <Page title="Settings" part={part} tabs={<SettingsTabs />} actions={actions}>
     <div className={styles['page']}>{children}</div>

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { call, session } from '../../api/call.ts';
 import { notifyFailure } from '../../parts/notices.tsx';
 
-/** Signs this browser out, and leads to the sign-in. */
+/** Signs this browser out and opens the sign-in page. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   return async () => {

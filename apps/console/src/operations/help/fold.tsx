@@ -10,7 +10,7 @@ interface FoldProps {
   children: ReactNode;
 }
 
-/** A list of links that is folded where the page is narrow; following one of them folds it again. */
+/** List of links that collapses on narrow pages. Following a link collapses it again. */
 export function Fold({ label, className, children }: FoldProps) {
   const { href } = useLocation();
   const [openedAt, setOpenedAt] = useState<string>();

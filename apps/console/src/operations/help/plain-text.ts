@@ -1,8 +1,8 @@
-/** Gives what a reader sees of a title, or of another text on one line. */
+/** Returns the visible text of a heading or of another single line. */
 export const plainLine = (markdown: string): string =>
   markdown.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/\*\*|`/g, '');
 
-/** Gives what a reader sees of Markdown, as one line. */
+/** Returns the visible text of Markdown as one line. */
 export const plainText = (markdown: string): string =>
   plainLine(
     markdown
