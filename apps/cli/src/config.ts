@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile';
 type Environment = Record<string, string | undefined>;
 
 const InheritedSettings = Type.Object({
-  /** By the names of their settings. */
+  /** Secrets, by the names of their settings. */
   secrets: Type.Record(Type.String(), Type.String()),
   /** Notice for the operator, shown once the service runs. */
   notice: Type.Optional(Type.String()),
@@ -17,26 +17,26 @@ const InheritedSettings = Type.Object({
 export type InheritedSettings = Static<typeof InheritedSettings>;
 
 const validator = Compile(InheritedSettings);
-/** Tells the program that its standard input is what `reexecWith` wrote. */
+/** Environment variable that marks standard input as written by `reexecWith`. */
 const marker = '_PHALANX_INHERITED';
 const standardInput = 0;
 
-/** Takes what the program was handed by itself, and the mark of that out of `env`. */
+/** Reads the settings that this program passed to itself, and removes the marker from `env`. */
 function receiveInheritedSettings(env: Environment): InheritedSettings | undefined {
   if (env[marker] === undefined) return undefined;
   delete env[marker];
   const text = readFileSync(standardInput, 'utf8');
   closeSync(standardInput);
-  // Otherwise the next file that is opened would pass for the standard input.
+  // Otherwise the next opened file would become standard input.
   openSync('/dev/null', 'r');
   return validator.Parse(JSON.parse(text));
 }
 
 /**
- * Becomes the same program once more, with another environment, so that /proc and the processes that it starts show
- * nothing of the first one. The rest goes along in a file without a name, in memory where there is such a folder: the
- * standard input is all that outlives Node's `execve`, and no command of the service reads it. Returns only where
- * that can't be done.
+ * Re-executes this program with another environment, so that /proc and child processes show nothing of the first
+ * environment. Passes `values` in an unlinked file, in memory if /dev/shm exists. The file becomes standard input,
+ * because only that survives Node's `execve` and no command of the service reads it. Returns only if this is not
+ * possible.
  */
 export function reexecWith(env: Environment, values: InheritedSettings): void {
   if (process.execve === undefined) return;
@@ -51,13 +51,13 @@ export function reexecWith(env: Environment, values: InheritedSettings): void {
   process.execve(process.execPath, args, { ...env, [marker]: '1' });
 }
 
-/** The wrapper (`scripts/set-up/run-child.mjs`) that started this process says its process ID in this variable. */
+/** Variable in which the wrapper (`scripts/set-up/run-child.mjs`) passes its process ID to this process. */
 export const parentVariable = '_PHALANX_PARENT';
 const everyMs = 500;
 
 /**
- * The wrapper that started this process, and takes the mark of it out of `env`. `isTrusted`: this same process has
- * written the mark, before it became itself once more. A mark of anybody else was meant for another process.
+ * Returns the process ID of the wrapper that started this process, and removes the variable from `env`. `isTrusted`
+ * means that this process set the variable before it re-executed itself. Any other value was meant for another process.
  */
 function receiveStarter(env: Record<string, string | undefined>, isTrusted: boolean): number | undefined {
   const pid = Number(env[parentVariable]);
@@ -66,8 +66,8 @@ function receiveStarter(env: Record<string, string | undefined>, isTrusted: bool
 }
 
 /**
- * Ends this process in order once the wrapper is gone. The kernel's own signal for that is lost when a process becomes
- * another user, as a service does that root has started.
+ * Shuts this process down gracefully once the wrapper has ended. The kernel's parent-death signal is lost when a
+ * process changes its user, as a service started by root does.
  */
 export function endWithStarter(pid: number | undefined): void {
   if (pid === undefined) return;
@@ -79,13 +79,13 @@ export function endWithStarter(pid: number | undefined): void {
   timer.unref();
 }
 
-/** Settings that this program passed on when it started itself anew; undefined if it did not. */
+/** Settings that this program passed on when it re-executed itself; undefined if it did not. */
 export const inherited = receiveInheritedSettings(process.env);
 
-/** The process ID of the wrapper that this process ends with. */
+/** Process ID of the wrapper. This process ends with it. */
 export const starter = receiveStarter(process.env, inherited !== undefined);
 
-/** The environment, and the secrets that are no longer in it; nothing else of the CLI reads it. */
+/** Environment, with the secrets that were removed from it. The CLI reads the environment only here. */
 export const environment: Readonly<Record<string, string | undefined>> = {
   ...process.env,
   ...inherited?.secrets,

@@ -1,7 +1,7 @@
-/** Enough to hide the way to the server, and no load on it. */
+/** Concurrency that hides the latency of the server without loading it. */
 const width = 8;
 
-/** Works on the items in their order, a few at a time. */
+/** Processes the items in order, a few at a time. */
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<void>,

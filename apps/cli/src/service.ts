@@ -17,7 +17,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Server and host in one process, with so many simulated phones beside the real ones. */
+/** Starts server and host in one process, with this number of simulated phones besides the real ones. */
 export async function startService(
   settings: Environment,
   simulatedPhones: number,

@@ -14,7 +14,7 @@ export function untilSignal(): Promise<NodeJS.Signals> {
   return promise;
 }
 
-/** Gives what `work` gives, unless a signal comes first: then it throws an end with `message` and the shell's code. */
+/** Returns the result of `work`. If a signal comes first, throws an error with `message` and the shell's exit code. */
 export async function unlessInterrupted<Result>(work: Promise<Result>, message: string): Promise<Result> {
   const interrupted = untilSignal().then((signal) => {
     throw new CommandError(128 + constants.signals[signal], message);

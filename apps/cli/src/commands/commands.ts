@@ -10,7 +10,7 @@ interface Source {
 
 const heads = { callers: 'Commands that call a server:', service: 'Commands that run the service:' };
 
-/** In the order of the help. Loading all takes half a second, so a command is loaded by its name. */
+/** Commands in the order of the help. Loading all of them takes half a second, so each is loaded by its name. */
 const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
   callers: [
     { names: ['devices'], load: async () => (await import('./fleet/devices.ts')).addDevicesCommand },
@@ -76,7 +76,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
   ],
 };
 
-/** Those that `words` begin with, else all, as the help needs them. */
+/** Adds the commands that `words` name. Adds all commands if `words` name no known one, because the help lists all. */
 export async function addCommands(program: Command, words: readonly string[]): Promise<void> {
   const wanted = commandNames(words);
   const all = Object.values(sources).flat();
@@ -88,7 +88,7 @@ export async function addCommands(program: Command, words: readonly string[]): P
   }
 }
 
-/** Commands named on a command line. In a command line that asks for completion, also the command to be completed. */
+/** Returns the commands that a command line names. A completion request also names the command to complete. */
 function commandNames([first = '', ...rest]: readonly string[]): string[] {
   if (first !== 'completion' || rest[0] !== 'words') return [first];
   const [, , name = '', ...behind] = rest;

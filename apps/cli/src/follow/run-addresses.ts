@@ -1,9 +1,9 @@
 import type { FollowedRun } from './follow-to-end.ts';
 
-/** The page of all runs has the others. */
+/** Maximum number of addresses. The page of all runs lists the others. */
 const maxAddresses = 10;
 
-/** The pages of started runs in the console, a line for each. The ID of a run is the last part of its address. */
+/** Returns the console pages of started runs, one line each. The last part of an address is the ID of the run. */
 export function runAddresses(serverUrl: string, runs: readonly FollowedRun[]): string[] {
   const addresses = runs.slice(0, maxAddresses).map(({ runId }) => `${serverUrl}/runs/${runId}`);
   return runs.length > maxAddresses

@@ -14,12 +14,12 @@ import { usageError } from '../exit-codes.ts';
 import { LocalPathError, readLocalFile, textOf } from '../project/local-files.ts';
 
 export interface GoldenFile {
-  /** From the project's folder, with `/`. */
+  /** Path from the project's folder, with `/`. */
   file: string;
   golden: GoldenScreen;
 }
 
-/** The golden screens among the files of a project folder. */
+/** Reads the golden screens among the files of a project folder. */
 export async function readGoldenFiles(root: string, paths: readonly string[]): Promise<GoldenFile[]> {
   const found = paths.filter((file) => goldenPathPattern.test(file));
   return Promise.all(
@@ -32,7 +32,7 @@ export interface GoldenRunFile {
   golden: GoldenRun;
 }
 
-/** The golden runs among them. */
+/** Reads the golden runs among the files of a project folder. */
 export async function readGoldenRuns(root: string, paths: readonly string[]): Promise<GoldenRunFile[]> {
   const found = paths.filter((file) => goldenRunPattern.test(file));
   return Promise.all(
@@ -54,7 +54,7 @@ async function readGolden<Golden>(
   }
 }
 
-/** A folder or file name of any text: letters, digits, `-` and `_`. */
+/** Returns a folder or file name for any text: letters, digits, `-` and `_`. */
 function fileNameOf(text: string): string {
   const name = text.normalize('NFKD').replaceAll(/[^A-Za-z0-9_]+/g, '-');
   return name.replaceAll(/^-+|-+$/g, '').slice(0, 60) || 'screen';

@@ -20,7 +20,7 @@ const form = (): GoldenScreen =>
 {"className":"android.widget.EditText","viewId":"com.shop:id/name","text":"Ada Lovelace","bounds":[0,0,100,50]},
 {"className":"android.widget.EditText","viewId":"com.shop:id/city","text":"London","bounds":[0,60,100,90]}]}}`);
 
-/** Kept with code whose state `Form` is what fits `sign`. */
+/** Proves a screen with code whose state `Form` matches `sign`. */
 async function keep(sign: string, golden = form()): Promise<ProvedScreen & { text: string }> {
   const code = `await runStages({ states: { Form: ${sign} }, stages: [{ name: 'sign up', reached: 'Form', on: {} }] });`;
   await writeFile(path.join(root, 'main.ts'), code);

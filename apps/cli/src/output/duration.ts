@@ -4,7 +4,7 @@ const units: readonly (readonly [name: string, ms: number])[] = [
   ['min', 60 * 1000],
 ];
 
-/** Duration such as `3 min`; below a minute in seconds, below ten with a fraction. */
+/** Formats a duration such as `3 min`. Below a minute it is in seconds, below ten seconds with a fraction. */
 export function formatDuration(durationMs: number): string {
   const ms = Math.max(0, durationMs);
   const unit = units.find(([, size]) => ms >= size);
@@ -12,5 +12,5 @@ export function formatDuration(durationMs: number): string {
   return `${ms < 10_000 ? (ms / 1000).toFixed(1) : Math.floor(ms / 1000)} s`;
 }
 
-/** How long ago a moment was, epoch milliseconds. */
+/** Formats the time since a moment, which is in epoch milliseconds. */
 export const formatAge = (epochMs: number): string => formatDuration(Date.now() - epochMs);

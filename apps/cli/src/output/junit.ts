@@ -8,7 +8,7 @@ export interface JunitCase {
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** JUnit report for CI servers: a suite for each of the names, in their order. */
+/** Returns a JUnit report for CI servers, with a suite for each suite name, in order. */
 export function junitReport(cases: readonly JunitCase[]): string {
   const suites = [...Map.groupBy(cases, ({ suite }) => suite)];
   const texts = suites.map(([name, members]) =>
@@ -25,7 +25,7 @@ ${texts.join('\n')}
 `;
 }
 
-/** Tests of a report may have run at the same time: the longest tells how long they took. */
+/** Returns the counts as attributes. Tests may have run in parallel, so the longest one gives the time. */
 function countsOf(cases: readonly JunitCase[]): string {
   const failures = cases.filter(({ failure }) => failure !== undefined).length;
   const longestMs = Math.max(0, ...cases.map(({ durationMs = 0 }) => durationMs));
@@ -43,7 +43,7 @@ function caseText({ suite, name, durationMs = 0, failure }: JunitCase): string {
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-/** XML 1.0 holds no control characters, escaped or not. */
+/** Escapes a text for XML 1.0, which allows no control characters, even escaped. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

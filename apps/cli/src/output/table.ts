@@ -5,13 +5,13 @@ import { printableLine } from './terminal.ts';
 const segmenter = new Intl.Segmenter();
 
 const gap = 2;
-/** A column is not made narrower than this, whatever the terminal. */
+/** Minimum width of the flexible column, whatever the terminal. */
 const minCells = 12;
 
 type Row = Readonly<Record<string, string>>;
 
 export interface Table {
-  /** The one that gives way when the terminal is too narrow. */
+  /** Name of the column that gets narrower when the terminal is too narrow. */
   flexible: string;
   rows: readonly Row[];
 }
@@ -19,8 +19,8 @@ export interface Table {
 const padded = (text: string, cells: number): string => text + ' '.repeat(cells - stringWidth(text));
 
 /**
- * Aligned lines under a line of column names; the columns are the keys of the first row. If that does not fit,
- * each row is a paragraph.
+ * Formats aligned lines under a line of column names, which are the keys of the first row. If they do not fit, formats
+ * each row as a paragraph.
  */
 export function formatTable({ flexible, rows }: Table, terminalCells = Infinity): string[] {
   const columns = Object.keys(rows[0] ?? {});
@@ -44,7 +44,7 @@ const alignedLine = (line: readonly string[], widths: readonly number[]): string
     .join(' '.repeat(gap))
     .trimEnd();
 
-/** A line for each column that says something. */
+/** Formats a row as a paragraph, with a line for each column that is not empty. */
 export function paragraph(row: Row, terminalCells = Infinity): string[] {
   const given = Object.entries(row).filter(([, text]) => text !== '');
   const margin = Math.max(...given.map(([name]) => stringWidth(name))) + gap;
@@ -58,7 +58,7 @@ export function paragraph(row: Row, terminalCells = Infinity): string[] {
 export const terminalCells = (): number | undefined =>
   process.stdout.isTTY ? process.stdout.columns : undefined;
 
-/** Prints a table that fits the terminal; without rows what to do next. */
+/** Prints a table that fits the terminal. Without rows, prints `empty`, which may say what to do next. */
 export function printTable(table: Table, empty: string): void {
   if (table.rows.length === 0) return console.log(empty);
   for (const line of formatTable(table, terminalCells())) console.log(line);
@@ -68,7 +68,7 @@ export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, null, 2));
 }
 
-/** Cuts `text` to so many cells of a terminal; what is cut ends in an ellipsis. */
+/** Cuts `text` to a number of terminal cells. A cut text ends in an ellipsis. */
 function fitWidth(text: string, cells: number): string {
   if (stringWidth(text) <= cells) return text;
   let fitted = '';
@@ -79,7 +79,7 @@ function fitWidth(text: string, cells: number): string {
   return `${fitted.trimEnd()}…`;
 }
 
-/** Lines of at most so many cells, broken between words; a word that is longer stays whole. */
+/** Wraps `text` between words into lines of at most `cells` terminal cells. A longer word stays whole. */
 function wrapWidth(text: string, cells: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -4,24 +4,24 @@ import { Writable } from 'node:stream';
 
 import { CommandError, exitCodes } from '../exit-codes.ts';
 
-/** For people, beside what the command puts out: on standard error. */
+/** Prints a notice for the user to standard error, apart from the output of the command. */
 export function notice(text: string): void {
   console.error(printable(withNames(text)));
 }
 
-/** Prints a server's answer in words as the output of the command. */
+/** Prints the message of a server's reply as the output of the command. */
 export function printMessage({ message }: { message: string }): void {
   console.log(printable(withNames(message)));
 }
 
 const names = new Map<string, string>();
 
-/** People type serials and names, and the server speaks of IDs: from now on both are shown. */
+/** Adds a name to its ID in later messages. Users type serial numbers and names, but the server's messages have IDs. */
 export function rememberName(id: string, name: string): void {
   if (name !== id) names.set(id, name);
 }
 
-/** `device 01a1…` → `device SIM0001 (01a1…)`. */
+/** Adds the known names to the IDs of a message: `device 01a1…` → `device SIM0001 (01a1…)`. */
 export function withNames(message: string): string {
   let text = message;
   for (const [id, name] of names) if (text.includes(id)) text = text.replaceAll(id, `${name} (${id})`);
@@ -39,20 +39,20 @@ const escaped = (character: string): string => {
 };
 
 /**
- * Text of phones, users and servers as it may reach a terminal: what would move the cursor, change colours or turn
- * the direction of writing is shown as an escape. Line feeds and tabs stay.
+ * Makes a text of phones, users and servers safe for a terminal. Characters that would move the cursor, change colours
+ * or turn the text direction become escapes. Line feeds and tabs stay.
  */
 export const printable = (text: string): string => text.replaceAll(control, escaped);
 
-/** The same on one line. */
+/** Makes a text safe for a terminal, on one line. */
 export const printableLine = (text: string): string =>
   printable(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 
-/** A word of a command line that people may paste into a shell. */
+/** Quotes a word of a command line that users may paste into a shell. */
 export const quoted = (word: string): string =>
   /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Asks on a terminal without showing what is typed; otherwise reads all of standard input. */
+/** Prompts on a terminal without showing the input. Without a terminal, reads all of standard input. */
 export async function readSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) return (await readAllOf(process.stdin)).trim();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -61,7 +61,7 @@ export async function readSecret(question: string): Promise<string> {
   const interrupted = new Promise<never>((_, reject) => {
     reader.once('SIGINT', () => reject(new CommandError(exitCodes.interrupted, 'Interrupted.')));
   });
-  // Now that the terminal shows nothing of what is typed.
+  // Printed only now, when the terminal no longer shows the input.
   process.stderr.write(question);
   try {
     return (await Promise.race([reader.question(''), interrupted, closed])).trim();
@@ -71,7 +71,7 @@ export async function readSecret(question: string): Promise<string> {
   }
 }
 
-/** Whether somebody at a terminal says yes. Without a terminal nobody does. */
+/** Whether the user confirms at a terminal. False without a terminal. */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const reader = createInterface({ input: process.stdin, output: process.stderr });

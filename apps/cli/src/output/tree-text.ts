@@ -8,7 +8,7 @@ function text(node: object, name: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Bounds such as `0,66 1080,210`: left, top, right, bottom. */
+/** Formats bounds such as `0,66 1080,210`: left, top, right, bottom. */
 function place(bounds: unknown): string {
   if (typeof bounds !== 'object' || bounds === null) return '';
   const [left, top, right, bottom] = ['left', 'top', 'right', 'bottom'].map((side) =>
@@ -39,7 +39,7 @@ function* lines(node: unknown, depth: number): Generator<string> {
   if (Array.isArray(children)) for (const child of children) yield* lines(child, depth + 1);
 }
 
-/** A captured tree as text: a line a node, with what a person looks for. */
+/** Returns a captured tree as text, one line per node, with the attributes that people look for. */
 export function treeText(tree: unknown): string[] {
   const root = typeof tree === 'object' && tree !== null ? field(tree, 'root') : undefined;
   return [...lines(root ?? tree, 0)];

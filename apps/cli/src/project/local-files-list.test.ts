@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { listLocalFiles } from './local-files.ts';
 
-/** The files of a project folder with these files that are not ignored. */
+/** Lists the files of a new project folder with these files. */
 async function listed(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const root = await mkdtemp(path.join(tmpdir(), 'phalanx-ignore-'));
   onTestFinished(() => rm(root, { recursive: true }));

@@ -8,7 +8,7 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 export interface CliOptions {
   env?: Readonly<Record<string, string>>;
   cwd?: string;
-  /** Standard input; by default it is at its end. */
+  /** Standard input; empty by default. */
   input?: string;
 }
 
@@ -18,7 +18,7 @@ export interface CliResult {
   stderr: string;
 }
 
-/** A `phalanx` process, as people start it. */
+/** Process of `phalanx`, as users start it. */
 export class CliProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #closed: Promise<unknown>;
@@ -51,7 +51,7 @@ export class CliProcess {
     return { code: this.#child.exitCode, stdout: this.stdout, stderr: this.stderr };
   }
 
-  /** Resolves when what it has printed fits. Throws with all of it when it ends without that. */
+  /** Resolves when the output fits. Throws with the whole output if the process ends before. */
   async printed(fits: (stdout: string, stderr: string) => boolean): Promise<void> {
     while (!fits(this.stdout, this.stderr)) {
       if (this.#isClosed) throw new Error(`it ended without printing that:\n${this.stdout}${this.stderr}`);
@@ -78,7 +78,7 @@ export class CliProcess {
 export const runCli = (args: readonly string[], options?: CliOptions): Promise<CliResult> =>
   new CliProcess(args, options).result();
 
-/** Environment that a `phalanx` process in a test takes from the test. Node reads its compiled modules from the cache. */
+/** Returns the environment that a `phalanx` process takes from its test, with Node's cache of compiled modules. */
 export function inheritedEnvironment(): Record<string, string> {
   const { PATH = '', TMPDIR = '/tmp', NODE_COMPILE_CACHE } = process.env;
   return { PATH, TMPDIR, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };

@@ -12,7 +12,7 @@ afterAll(() => service.stop());
 
 const act = (...steps: string[]) => service.run(['act', 'SIM0001', ...steps]);
 
-/** How each screen of the simulated phone's apps is come to. */
+/** Steps to each screen of the simulated phone's apps. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   home: ['key home'],
   settings: ['launch com.android.settings'],

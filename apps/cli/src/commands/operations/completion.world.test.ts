@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Words that bash would offer for the last word. */
+/** Returns the words that bash would offer for the last word. */
 async function offered(...words: string[]): Promise<string[]> {
   const script = `source <(phalanx completion bash)
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _phalanx; printf '%s\\n' "\${COMPREPLY[@]}"`;

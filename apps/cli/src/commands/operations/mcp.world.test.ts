@@ -191,7 +191,7 @@ test.each(eras)(
     expect(direct.text).toMatch(/result \{"app":"com\.android\.settings"\}[^]*Airplane mode/);
 
     const { entries } = await service.api.call(auditRoutes.list, { query: { action: 'act_on_device' } });
-    // 2025's programs say their name once, and no session remembers it.
+    // Clients of the 2025 protocol send their name once, and no session stores it.
     const own = era === '2026' ? 'client of the tests' : expect.any(String);
     expect(entries.map(({ details }) => details)).toContainEqual({ via: 'mcp', client: own });
   },

@@ -16,7 +16,7 @@ async function execute(code: string, ...args: string[]): Promise<CliResult> {
   return service.run(['exec', 'x.ts', '--follow', ...args]);
 }
 
-/** The end of the newest run's ID, as the table has it. */
+/** Returns the end of the newest run's ID, as the table shows it. */
 const newestRun = async (): Promise<string> =>
   /^([0-9a-f]{12}) /m.exec((await service.run(['runs', '--limit', '1'])).stdout)?.[1] ?? 'none';
 

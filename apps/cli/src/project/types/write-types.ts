@@ -10,16 +10,16 @@ const typesFolder = `${ownFolder}/types`;
 const configFile = 'tsconfig.json';
 const schemaFile = 'parameters.schema.json';
 
-/** The options that the server checks with, for a folder that has none of its own. */
+/** Compiler options of the server, for a folder without its own. */
 const defaultConfig = {
   compilerOptions: { ...defaultOptions, ...fixedOptions },
-  // Folders with a dot are not looked into unless they are named.
+  // TypeScript skips folders whose names begin with a dot, unless they are listed.
   include: ['**/*', `${typesFolder}/*.d.ts`],
 };
 
 export const defaultConfigText = `${JSON.stringify(defaultConfig, null, 2)}\n`;
 
-/** Writes what an editor needs to know `agent`. Returns the paths that it wrote. */
+/** Writes the types of `agent` for an editor. Returns the written paths. */
 export async function writeTypes(root: string): Promise<string[]> {
   const files = new Map(await readDeclarations());
   const parameters = await declareOwnParameters(root);
@@ -34,7 +34,7 @@ export async function writeTypes(root: string): Promise<string[]> {
   return [...written, configFile];
 }
 
-/** A config of the user's own is left as it is, but has to name the types. */
+/** Whether the folder has a tsconfig.json. The user's own is kept, with a notice if it does not include the types. */
 async function hasConfig(root: string): Promise<boolean> {
   const file = path.join(root, configFile);
   const kind = await findKind(file);
@@ -43,7 +43,7 @@ async function hasConfig(root: string): Promise<boolean> {
   return kind !== undefined;
 }
 
-/** Without a schema an empty declaration takes the place of an older one. */
+/** Declares the parameters of the folder's schema. Without a schema, an empty declaration replaces an older one. */
 async function declareOwnParameters(root: string): Promise<string | undefined> {
   const file = path.join(root, schemaFile);
   if ((await findKind(file)) !== 'file') return 'export {};\n';
@@ -58,13 +58,13 @@ async function declareOwnParameters(root: string): Promise<string | undefined> {
 
 const maxParts = 1000;
 
-/** `interface AutomationParameters` for what a JSON Schema of it allows, as far as it can be said in types. */
+/** Returns `interface AutomationParameters` for a JSON Schema, as far as types can express it. */
 export function declareParameters(schema: unknown): string {
   const head = '// Made from parameters.schema.json by "phalanx types".\n';
   if (!isObject(schema)) return `${head}export {};\n`;
   const context: SchemaContext = { root: schema, depth: 0, budget: { left: maxParts } };
   const members = typeOf({ type: 'object', ...schema }, context);
-  // A schema that can't be written as an interface keeps the declaration of the runtime: any name, any value.
+  // A schema that cannot be an interface keeps the declaration of the runtime: any name, any value.
   return members.startsWith('{')
     ? `${head}interface AutomationParameters ${members}\n`
     : `${head}export {};\n`;
@@ -75,11 +75,11 @@ type Schema = Readonly<Record<string, unknown>>;
 interface SchemaContext {
   readonly root: Schema;
   readonly depth: number;
-  /** How much may still be written: schemas that refer to themselves in many places would not end. */
+  /** Number of parts that may still be written. Schemas that refer to themselves in many places would not end. */
   readonly budget: { left: number };
 }
 
-/** A schema may refer to itself; deeper than this a value is `unknown`. */
+/** Maximum depth, because a schema may refer to itself. A deeper value is `unknown`. */
 const maxDepth = 12;
 
 const isObject = (value: unknown): value is Schema =>
@@ -87,7 +87,7 @@ const isObject = (value: unknown): value is Schema =>
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-/** The TypeScript type of what `schema` allows; `unknown` for what has no simple type. */
+/** Returns the TypeScript type of the values that `schema` allows; `unknown` if there is no simple type. */
 function typeOf(schema: unknown, { root, depth, budget }: SchemaContext): string {
   if (!isObject(schema) || depth > maxDepth || budget.left-- <= 0) return 'unknown';
   const context = { root, depth: depth + 1, budget };
@@ -146,7 +146,7 @@ function objectType(schema: Schema, context: SchemaContext): string {
   return `{\n${members.join('')}${'  '.repeat(context.depth - 1)}}`;
 }
 
-/** Makes a comment of the description: on one line, without an end of comment in it. */
+/** Returns the description as a comment on one line, without an end of comment in it. */
 function comment(property: unknown, margin: string): string {
   const description = isObject(property) ? property['description'] : undefined;
   if (typeof description !== 'string') return '';

@@ -17,7 +17,7 @@ import { environment } from '../../../config.ts';
 import { type Finding, note, ok, problem } from './finding.ts';
 
 /**
- * The phones that a host on this machine would find, and those that it would not, each with what to do. Throws a
+ * Lists the phones that a host on this machine would find, and those that it would not, each with a remedy. Throws a
  * `SettingError` for a setting that the host would not start with.
  */
 export async function checkPhones(settings: Environment): Promise<Finding[]> {
@@ -40,7 +40,7 @@ export async function checkPhones(settings: Environment): Promise<Finding[]> {
   return [isNeeded ? problem('adb', text) : note('adb', text), ...aboutPhones([], plugged), ...direct];
 }
 
-/** Tells of each phone once: a phone that adb lists is not told of again for its USB port. */
+/** Reports each phone once: a phone that adb lists is not reported again for its USB port. */
 export function aboutPhones(listed: readonly ListedDevice[], plugged: readonly UsbPhone[]): Finding[] {
   const ports = new Set(listed.map(({ usbPath }) => usbPath));
   const unlisted = plugged.filter(({ port }) => !ports.has(port));

@@ -1,10 +1,10 @@
 /** One line of `phalanx doctor`. */
 export interface Finding {
-  /** The part of the machine or of its set-up, such as `git`. */
+  /** Part of the machine or of its set-up, such as `git`. */
   readonly part: string;
   /** `note`: nothing is broken, but something may be missing for what the user wants. */
   readonly state: 'ok' | 'note' | 'problem';
-  /** For people: the state of the part, or the problem with its remedy. */
+  /** Text for the user: the state of the part, or the problem with its remedy. */
   readonly text: string;
 }
 

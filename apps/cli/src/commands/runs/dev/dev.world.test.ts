@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A folder that is linked to a new project. */
+/** Creates a folder that is linked to a new project. */
 async function createProject(name: string, code: string): Promise<{ cwd: string; id: string }> {
   const { project } = await service.api.call(projectRoutes.create, { body: { name } });
   const cwd = path.join(service.folder, name);
