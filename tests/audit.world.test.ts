@@ -45,7 +45,7 @@ test('after kill -9 every change that was answered has its entry, once', async (
       answered.push(stringAt(body['user'], 'id'));
     }
   };
-  // Each ends when its service does.
+  // Each lane ends when its service does.
   const ended = Promise.allSettled(Array.from({ length: lanes }, lane));
   await until(
     'some changes',
@@ -64,7 +64,7 @@ test('after kill -9 every change that was answered has its entry, once', async (
   expect(new Set(noted.map(([id]) => id)).size).toBe(noted.length);
 });
 
-// In its second life, which finds them and makes none again.
+// Runs in the service's second life, which finds them and creates none again.
 test('the administrator and the tokens that the service makes itself are noted, each once', async () => {
   const own = (await readEntries(createApiCaller(url, adminToken))).filter(({ user }) => user === null);
   expect(own.map(({ action, subject, address }) => [action, subject?.name, address])).toEqual([

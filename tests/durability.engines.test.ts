@@ -10,14 +10,14 @@ const runCount = 20;
 const lineCount = 1000;
 const timeLimitMs = 240_000;
 
-/** Logs its numbered lines over a few seconds, so that what happens meanwhile happens in the middle. */
+/** Logs numbered lines over a few seconds, so that faults hit the middle of the run. */
 const numberedLines = `
 for (let line = 1; line <= ${lineCount}; line++) {
   console.log('line ' + line);
   if (line % 20 === 0) await agent.actions.sleep(150);
 }`;
 
-/** Still runs when the slowest of the others is in its middle, however busy the machine is. */
+/** Keeps running until the slowest of the others is halfway, however busy the machine is. */
 const thenWaits = `${numberedLines}
 await agent.actions.sleep(${timeLimitMs});`;
 
@@ -33,7 +33,7 @@ afterAll(() => installation.stop());
 async function startTwentyRuns(code = numberedLines): Promise<LogReader[]> {
   const devices = await installation.readyDevices();
   const readers: LogReader[] = [];
-  // One a phone at a time: a slow machine does not load twenty within the time limit of a launch.
+  // Launches one run per phone at a time: a slow machine can't load twenty within the time limit of a launch.
   while (readers.length < runCount)
     readers.push(...(await Promise.all(devices.map((device) => startRun(device, code)))));
   return readers;
@@ -44,7 +44,7 @@ async function startRun({ device_id: deviceId }: Device, code: string): Promise<
   return new LogReader(installation, { deviceId, launchId });
 }
 
-/** Each log has more lines than so many. */
+/** Waits until each log has more than this number of lines. */
 async function untilRead(readers: readonly LogReader[], lines: number): Promise<void> {
   const isRead = async (): Promise<boolean> => {
     for (const reader of readers) await reader.poll();

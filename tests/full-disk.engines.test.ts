@@ -10,7 +10,7 @@ const runCount = 4;
 const lineCount = 400;
 const timeLimitMs = 240_000;
 
-/** Logs its numbered lines over a few seconds, each with a tail that fills files. */
+/** Logs numbered lines over a few seconds, each with padding that fills files. */
 const numberedLines = `
 for (let line = 1; line <= ${lineCount}; line++) {
   console.log('line ' + line);
@@ -41,7 +41,7 @@ async function startRuns(): Promise<LogReader[]> {
   );
 }
 
-/** The storage fails in the middle of all runs, and works again after they would have ended. */
+/** Lets the storage fail in the middle of all runs, and repairs it after their expected end. */
 async function expectNothingLost(fail: () => void, mend: () => void): Promise<void> {
   const readers = await startRuns();
   const haveBegun = async (): Promise<boolean> => {
@@ -68,7 +68,7 @@ async function expectNothingLost(fail: () => void, mend: () => void): Promise<vo
   const told = installation.server.output.matchAll(/"level":50,.*"part":"(\w+)"/g);
   const parts = [...told].map((match) => match[1]);
   expect(parts.length).toBeGreaterThan(0);
-  // Each of them once.
+  // Requires each part exactly once.
   expect(new Set(parts).size).toBe(parts.length);
 }
 

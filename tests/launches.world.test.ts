@@ -120,7 +120,7 @@ test('a phone that drops away is not shown as ready, and comes back by itself', 
     const body = { device_id, launch_id: randomUUID(), command: 'start' as const, code: '1' };
     return installation.api.call(launchRoutes.launchDirect, { body }).catch((error: unknown) => error);
   };
-  // Before its host has noticed, a launch begins, or is not confirmed.
+  // Until its host notices, a launch may begin or stay unconfirmed.
   const isRefused = (answer: unknown): boolean =>
     String(answer).includes('Some devices offline or not found');
   await until('a launch that is refused', launch, isRefused);

@@ -72,7 +72,7 @@ test.skipIf(!isHere)(
     );
     expect(installation.server.hasExited).toBe(false);
 
-    // The last report of the killed server is not believed: its host is not here yet.
+    // The last report of the killed server is stale: its host is not connected yet.
     installation.cable.pull();
     await installation.server.end('SIGKILL');
     await installation.restartServer();

@@ -1,5 +1,5 @@
 /**
- * Processes that the service starts: each has a lower priority than the service, and ends with it. All
+ * Checks the processes that the service starts: each has a lower priority than the service and ends with it. All
  * processes are real.
  */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, chownSync } from 'node:fs';
@@ -16,10 +16,10 @@ import { Program, startLimitMs } from './support/program.ts';
 const isRoot = process.getuid?.() === 0;
 const token = 'administrator-token-of-this-test-0123456789';
 const repository = fileURLToPath(new URL('..', import.meta.url));
-/** Someone without rights, who has no files but those of the test. */
+/** User ID without permissions, who owns no files except those of the test. */
 const otherUser = 47_391;
 const asOther = ['setpriv', `--reuid=${otherUser}`, `--regid=${otherUser}`, '--clear-groups'];
-/** Four starts of the service, three of them after a kill, on a busy machine. */
+/** Time limit in ms of four starts of the service, three of them after a kill, on a busy machine. */
 const allKillsMs = 600_000;
 /** Each step triples the work of the checker, which never ends. */
 const typeBomb = [
@@ -28,7 +28,7 @@ const typeBomb = [
   'export const q: string = a300;\n',
 ].join('\n');
 
-/** In the command lines of what the service starts. */
+/** Patterns in the command lines of processes that the service starts. */
 const kinds = [/--allow-addons/, /tsc|tsgo|typescript/, /esbuild/, /cat-file|git/, /compile/];
 
 let folder: string;
@@ -46,12 +46,12 @@ afterEach(async () => {
 });
 
 interface Start {
-  /** In front of `npm start`, or in the place of it. */
+  /** Command before `npm start`, or instead of it. */
   readonly command?: readonly string[];
   readonly user?: number;
 }
 
-/** In a group of its own, whose leader is the outermost process. */
+/** Starts the service in a separate process group, whose leader is the outermost process. */
 async function start({ command = ['npm', 'start', '--'], user }: Start = {}): Promise<string> {
   const home = path.join(folder, 'home');
   if (!existsSync(home)) mkdirSync(home);
@@ -72,7 +72,7 @@ async function start({ command = ['npm', 'start', '--'], user }: Start = {}): Pr
   return url;
 }
 
-/** The innermost process of the service, which has started all others. */
+/** Returns the innermost process of the service, which has started all others. */
 const serviceOf = (processes: readonly ProcessState[]): ProcessState | undefined =>
   processes.find(({ command }) => /main\.ts start/.test(command) && !/setpriv|run\.mjs/.test(command));
 
@@ -87,7 +87,7 @@ async function call<Reply>(url: string, method: string, route: string, body?: ob
   return answer as Reply;
 }
 
-/** A run that computes, a check that never ends, and a project whose git commands wait for more work. */
+/** Starts a run that computes, a check that never ends, and a project whose git commands wait for more work. */
 async function keepBusy(url: string): Promise<void> {
   type Devices = { devices: { device_id: string; state: string }[] };
   const [phone] = await until(
@@ -118,7 +118,7 @@ async function keepBusy(url: string): Promise<void> {
     (all) => all.length > 8 && kinds.every((kind) => all.some(({ command }) => kind.test(command))),
     startLimitMs,
   );
-  // They are in the middle of it.
+  // All of them are busy now.
   await sleep(500);
   started = family(program?.pid ?? 0);
 }
@@ -130,7 +130,8 @@ describe.runIf(process.platform === 'linux')('what the service starts', () => {
   test('weighs less than the service, also where the kernel shares by session', async () => {
     await keepBusy(await start());
     const service = serviceOf(started);
-    // The service's own esbuild makes the program of sandbox processes, and its starter starts others: no work of a user.
+    // Excludes the service's own esbuild, which builds the sandbox program, and the process that starts others: they
+    // do no work of a user.
     const isOwn = ({ pid, parent, command }: ProcessState): boolean =>
       pid === service?.pid || (parent === service?.pid && /\/bin\/esbuild|--starter/.test(command));
     const children = family(service?.pid ?? 0).filter((process_) => !isOwn(process_));

@@ -1,4 +1,7 @@
-/** All that a run leaves, of one service: records and groups are reviewed, what is masked or secret is in none of it. */
+/**
+ * Checks all output of a run at one service: records and groups are reviewed, and none of it contains masked areas or
+ * secrets.
+ */
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -140,7 +143,7 @@ const masks = [
   { packageName: 'dev.phalanx.sample.form', viewId: 'name' },
   { area: { left: 0, top: 0, right: 1, bottom: 0.1 } },
 ];
-/** The upper tenth of a screen of 1080 by 2400. */
+/** Upper tenth of a screen of 1080 by 2400 pixels. */
 const area = { left: 0, top: 0, right: 1080, bottom: 240 };
 const maskedCode = `
   await agent.actions.launchApp('dev.phalanx.sample.form');
@@ -169,7 +172,10 @@ const launch = (projectId: string, command: 'start' | 'stop'): Promise<unknown> 
     body: { device_ids: [deviceId], automationId: projectId, command },
   });
 
-/** The brightest level of a part of the screen, of 255, without its edge, into which JPEG lets the colours around it run. */
+/**
+ * Returns the brightest level (0 to 255) of a part of the screen without its edge, into which JPEG spreads
+ * surrounding colors.
+ */
 async function brightest(picture: Buffer, { left, top, right, bottom }: Rectangle): Promise<number> {
   const { width } = await sharp(picture).metadata();
   const at = (value: number): number => Math.floor((value * width) / 1080);
@@ -234,7 +240,7 @@ test('what a project masks is black and empty in records, screens, live pictures
     installation.host.output,
   ];
   expect(texts.filter((text) => text.includes(typed))).toEqual([]);
-  // The app's title is in the area.
+  // The masked area contains the app's title.
   expect(texts.filter((text) => text.includes('Registration'))).toEqual([]);
   expect(JSON.stringify(screen)).toContain('Email address');
 
@@ -243,12 +249,15 @@ test('what a project masks is black and empty in records, screens, live pictures
   expect(JSON.stringify(open)).toContain(typed);
 }, 150_000);
 
-/** `SECRET_PROJECTS=10 SECRETS_EACH=100 npm run test:world -- tests/run-evidence` plants a thousand. */
+/**
+ * Number of projects. `SECRET_PROJECTS=10 SECRETS_EACH=100 npm run test:world -- tests/run-evidence` plants a
+ * thousand secrets.
+ */
 const projects = Number(process.env['SECRET_PROJECTS'] ?? '2');
 const secretsEach = Number(process.env['SECRETS_EACH'] ?? '10');
-/** In no other text of the service. */
+/** Mark that occurs in no other text of the service. */
 const mark = 'planted-4f1c';
-/** Replacement of a value. A text with this mark would otherwise contain the value. */
+/** Replacement of a value. A text with the mark above would otherwise contain a value. */
 const struck = '[secret]';
 
 const secretCode = `
@@ -280,7 +289,7 @@ const jobIds: string[] = [];
 
 const valueOf = (project: number, n: number): string => `${mark}-${project}-${n}-${crypto.randomUUID()}`;
 
-/** All that the stream of events says, until it is ended. */
+/** Collects all data of the event stream until it is ended. */
 async function followEvents(): Promise<{ said: () => string; end: () => Promise<void> }> {
   const closing = new AbortController();
   const { PHALANX_TOKEN: token = '' } = installation.callerSettings;
@@ -302,7 +311,7 @@ async function followEvents(): Promise<{ said: () => string; end: () => Promise<
   };
 }
 
-/** Every other project by a job. */
+/** Starts a run of the project, every other one through a job. */
 async function begin(project: number, id: string): Promise<void> {
   const { api } = installation;
   const device_ids = [deviceId];
@@ -325,7 +334,7 @@ async function runWithSecrets(project: number): Promise<string> {
     });
   await begin(project, params.id);
   const query = { automation_id: params.id };
-  // The oldest: a job's task adds a second one, whose run begins when this has ended.
+  // Takes the oldest run: a job's task adds a second one, whose run begins when this one has ended.
   const find = async () => (await api.call(runRoutes.list, { query })).runs.at(-1);
   const ended = async () => {
     for (const { pid, command } of family(process.pid)) seen.push(command, tryRead(`/proc/${pid}/environ`));
@@ -347,7 +356,7 @@ function unpacked(bytes: Uint8Array): Buffer {
   return begins(bytes, zstdMark) ? zstdDecompressSync(bytes) : Buffer.from(bytes);
 }
 
-/** Every value of every table; what is compressed, as it was before. */
+/** Returns every value of every table, decompressed. */
 function valuesOf(file: string): string {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -362,7 +371,7 @@ function valuesOf(file: string): string {
   }
 }
 
-/** Replies of each reading endpoint about these things, or its reason for none; by operation. */
+/** Returns the replies of each reading endpoint about these objects, or the reason for skipping it, by operation. */
 async function readEverything(ids: readonly string[]): Promise<Map<string, string>> {
   const { PHALANX_TOKEN: token = '' } = installation.callerSettings;
   const replies = new Map<string, string>();
@@ -379,7 +388,7 @@ async function readEverything(ids: readonly string[]): Promise<Map<string, strin
   return replies;
 }
 
-/** Every file of the folders, unpacked where it is compressed. */
+/** Reads every file of the folders, decompressed. */
 async function readAll(folder: string): Promise<[string, Buffer][]> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = names
@@ -428,7 +437,7 @@ test('what a run reads as a secret reaches it, and no file, reply, message or pr
   seen.push(JSON.stringify(await api.call(auditRoutes.list, { query: { limit: 1000 } })));
 
   await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(3 * projects);
-  // Those of the later runs are gathered for the next e-mail.
+  // Mails about later runs are collected for the next e-mail.
   await expect.poll(() => mails.received.length).toBeGreaterThanOrEqual(1);
   const messages = receiver.received.map(({ text }) => text);
   const letters = mails.received.map(({ raw, text }) => `${raw}\n${text}`);

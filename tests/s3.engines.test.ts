@@ -41,7 +41,7 @@ afterAll(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-/** The addresses of its captures, once all are taken in. */
+/** Returns the URLs of the record's captures once all are stored. */
 async function capturesOf(automationId: string): Promise<string[]> {
   const record = await installation.wholeRecord(automationId, 120_000);
   const urls = record.screens.flatMap(({ uiUrl, screenshot }) => [uiUrl, screenshot.screenshotUrl]);
@@ -51,7 +51,7 @@ async function capturesOf(automationId: string): Promise<string[]> {
 const readAll = async (urls: readonly string[]): Promise<number[]> =>
   Promise.all(urls.map(async (url) => (await fetch(url)).status));
 
-/** A screen that stands still: of one that moves the picture may be left out. */
+/** Code that stores an unchanging screen, because the picture of a changing one may be skipped. */
 const code = `
   const { outOfSteps } = agent.utils;
   for (let left = 5; left > 0; left -= 1) {
@@ -100,7 +100,7 @@ test.skipIf(!isS3Here)(
       (output) => output.includes('The S3 storage does not work'),
     );
 
-    // Started without its storage, it takes launches too.
+    // A server started without its storage still accepts launches.
     await installation.server.end('SIGKILL');
     await installation.restartServer();
     await installation.readyDevices();

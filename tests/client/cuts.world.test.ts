@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Cable } from '../support/cable.ts';
 import { Installation } from '../support/installation.ts';
 
-/** How often the client's connections are cut; the server is killed at every tenth time. */
+/** Number of times that the client's connections are cut; every tenth time the server is killed. */
 const cuts = Number(process.env['CLIENT_CUTS'] ?? 12);
 const cutsBetweenKills = 10;
 const linesBetweenCuts = 20;
@@ -37,7 +37,7 @@ afterEach(async () => {
 const numberOf = ({ message }: LogEntry): number => Number(message.replace('line ', ''));
 const allNumbers = Array.from({ length: lineCount }, (_, index) => index + 1);
 
-/** At each so many lines; the server at some of them. */
+/** Cuts the connections after a number of lines, and kills the server at some of the cuts. */
 async function breakAt(number: number): Promise<void> {
   const cut = number / linesBetweenCuts;
   if (!Number.isInteger(cut) || cut > cuts) return;

@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A program as somebody would write it on the generated types: names of schemas, an operation, a union. */
+/** Program as a user would write it with the generated types: names of schemas, an operation, a union. */
 const program = `
 import type { components, operations } from './api.d.ts';
 type Devices = components['schemas']['ListDevicesReply'];
@@ -61,7 +61,7 @@ test.skipIf(!areOtherToolsHere)(
   },
 );
 
-/** A program that reads the reply of a running service with the generated classes, and writes it again. */
+/** Program that parses the reply of a running service with the generated classes and serializes it again. */
 const python = `
 import json, sys, urllib.request
 from api import list_devices_reply_from_dict, list_devices_reply_to_dict
@@ -72,7 +72,7 @@ assert list_devices_reply_to_dict(devices) == reply
 print(devices.devices[0].serial, devices.devices[0].state.value)
 `;
 
-/** Passed by --eval: the packages have no program of their own that takes a whole document. */
+/** Passed by --eval, because the packages have no program that accepts an entire document. */
 const generatePython = `
 const { readFileSync, writeFileSync } = await import('node:fs');
 const { quicktype, InputData, JSONSchemaInput, FetchingJSONSchemaStore } = await import(process.argv[1]);

@@ -1,5 +1,5 @@
-// Runs in every runtime that the client is for, with the client as it is packed. Plain JavaScript, which each of them
-// takes. Connections are cut while the run that is called lines.ts runs.
+// Checks the packed client in every supported runtime. Plain JavaScript, which all of them run. Connections are cut
+// during the run named lines.ts.
 
 const lineCount = 60;
 const lines = `
@@ -9,7 +9,7 @@ for (let line = 1; line <= ${lineCount}; line++) {
 }
 agent.control.setResult({ lines: ${lineCount} });`;
 
-/** Results of each of the client's ways, as JSON. */
+/** Checks each feature of the client. Returns the results as JSON. */
 export async function check({ PhalanxClient, ServiceError }, { url, token, deviceId }) {
   const client = new PhalanxClient({ url, token });
   const { project } = await client.api.createProject({ body: { name: `made by ${deviceId}` } });

@@ -1,4 +1,5 @@
-// RUNTIME runtime-main.js CLIENT INPUT: the check of runtime-check.js, with the module CLIENT and the JSON INPUT.
+// Usage: RUNTIME runtime-main.js CLIENT INPUT. Runs the check of runtime-check.js with the module CLIENT and the JSON
+// INPUT.
 import process from 'node:process';
 
 import { check } from './runtime-check.js';

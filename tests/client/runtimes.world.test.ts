@@ -51,7 +51,7 @@ async function isRunning(): Promise<boolean> {
   return runs.some(({ name }) => name === 'lines.ts');
 }
 
-/** Cuts the client's connections again and again while its run runs. */
+/** Cuts the client's connections repeatedly during its run. */
 async function withCuts<Result>(work: Promise<Result>): Promise<Result> {
   const over = new AbortController();
   const end = (): void => over.abort();
@@ -95,7 +95,7 @@ test.skipIf(findChromium() === undefined)(
   async () => {
     const browser = await openBrowser();
     try {
-      // The console's own policy lets no other script in.
+      // The console's own policy blocks other scripts.
       const context = await browser.newContext({ bypassCSP: true });
       const page = await context.newPage();
       await page.goto(`${cable.url}/docs/`);

@@ -10,27 +10,27 @@ export interface Reply {
 }
 
 interface Attempt {
-  /** Address of the server to ask, instead of any. */
+  /** Address of the server to call. Default: any server. */
   url?: string;
   token?: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Statuses after which a proxy or a client asks again. */
+/** Statuses after which a proxy or a client retries. */
 const notNow: readonly number[] = [429, 502, 503, 507];
 const timeoutMs = 15_000;
 
 const isNoted = (method: string, path: string): boolean =>
   method !== 'GET' && !/\/(launch|automationLogs|input$|lease$)/.test(path);
 
-/** Each attempt of a request goes to one of the servers, by chance; a caller without an answer asks again. */
+/** Sends each attempt of a request to a random server; a caller without a reply retries. */
 export class BalancedApi {
   readonly urls: readonly string[];
   readonly token: string;
   readonly #random: SeededRandom;
-  /** Acknowledged changes by the ID of the request; launches and touches are checked in other ways. */
+  /** Acknowledged changes by request ID; launches and touches are checked in other ways. */
   readonly changed = new Map<string, string>();
-  /** Attempts that had no answer, or one that says to try again. */
+  /** Attempts that got no reply, or a reply that asks to retry. */
   readonly retried: string[] = [];
 
   constructor(urls: readonly string[], token: string, random: SeededRandom) {
@@ -39,7 +39,7 @@ export class BalancedApi {
     this.#random = random;
   }
 
-  /** Undefined: there was no answer, or the server can't just now. */
+  /** Sends a request once. Undefined: no reply, or the server is temporarily unable. */
   async attempt(
     method: string,
     path: string,
@@ -60,7 +60,7 @@ export class BalancedApi {
       const text = await response.text();
       const { status } = response;
       if (notNow.includes(status)) return this.#retry(`${method} ${path} at ${url}: ${status} ${text}`);
-      // Replies of the API are objects; a fault is told as it is.
+      // Replies of the API are objects; an error is returned as it is.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const parsed = JSON.parse(text) as Reply['body'];
       const requestId = response.headers.get('x-request-id') ?? '';
@@ -71,7 +71,7 @@ export class BalancedApi {
     }
   }
 
-  /** Asks again until there is an answer. */
+  /** Retries until there is a reply. */
   async call(method: string, path: string, body?: unknown): Promise<Reply> {
     for (;;) {
       const reply = await this.attempt(method, path, body);

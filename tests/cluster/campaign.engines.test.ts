@@ -15,7 +15,10 @@ import { Records } from './loads/records.ts';
 import { Saves } from './loads/saves.ts';
 import { Tokens } from './loads/tokens.ts';
 
-/** Room for every kind of fault. `npm run test:servers` plays longer; ten minutes are `CLUSTER_SECONDS=600`. */
+/**
+ * Duration in seconds, enough for every kind of fault. `npm run test:servers` runs longer; ten minutes are
+ * `CLUSTER_SECONDS=600`.
+ */
 const seconds = Number(process.env['CLUSTER_SECONDS'] ?? 45);
 
 vi.setConfig({ testTimeout: 300_000 + 3 * 1000 * seconds });
@@ -45,7 +48,7 @@ async function countStatuses({ api, hosts }: Fleet): Promise<Map<string, number>
   return statuses;
 }
 
-/** Resolves when the hosts have nothing left to say, and every caller's and host's story has been held against the others'. */
+/** Resolves when the hosts have nothing left to send and the records of all callers and hosts were compared. */
 async function settle(fleet: Fleet, loads: readonly Load[]): Promise<void> {
   const { cluster, api, hosts } = fleet;
   await Promise.all(loads.map((load) => load.end()));
@@ -91,7 +94,7 @@ test.skipIf(!isHere)(
     const loads = await beginLoads(fleet, [...(await readyDevices(fleet)).keys()]);
     const faults = new Faults(fleet.cluster, seed);
     await pause(1000 * seconds);
-    // A loaded machine takes longer for each.
+    // Each of them takes longer on a loaded machine.
     await until(
       'every kind of fault to come up',
       async () => faults.missing,

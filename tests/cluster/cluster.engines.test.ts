@@ -24,7 +24,7 @@ beforeAll(async () => {
   if (isHere) cluster = await startCluster();
 });
 afterAll(() => cluster?.stop());
-// The last test has ended what it did to them.
+// The previous test has undone its faults.
 beforeEach(async () => {
   if (!isHere) return;
   for (const { url } of cluster.servers)
@@ -116,7 +116,7 @@ test.skipIf(!isHere)(
       const headers = { authorization: `Bearer ${cluster.token}` };
       const { status, headers: told } = await fetch(`${url}${path}`, {
         headers,
-        // For an answer that never comes.
+        // Ends the wait for a reply that never arrives.
         signal: AbortSignal.timeout(30_000),
       });
       return [status, told.get('retry-after')];
@@ -166,7 +166,7 @@ test.skipIf(!isHere)('a server that stood still does not let in who was revoked 
   const answer = ask();
   await pause(200);
   cluster.thaw(frozen);
-  // A server may also answer that it can't know just now.
+  // A server may also reply that it can't know at the moment.
   expect(await answer).not.toBe(200);
   const later = await until('an answer', ask, (status) => status !== undefined);
   expect(later).toBe(401);

@@ -10,27 +10,27 @@ import { makeTestBucket } from '../../apps/server/src/testing/engines/test-bucke
 import { Cable } from '../support/cable.ts';
 import { Program } from '../support/program.ts';
 
-/** A campaign that starts servers again and again meets the moment at which a machine does much else. */
+/** Time limit in ms of a server's start, which a repeated start on a busy machine may need. */
 const startMs = 180_000;
 
-/** One of the servers, at an address that stays. */
+/** One of the servers, at a fixed address. */
 export interface ClusterServer {
   readonly url: string;
-  /** Cables of this server alone, to engines that all share. */
+  /** Cables of only this server, to the shared engines. */
   readonly cables: readonly Cable[];
-  /** How much later what goes over its cables arrives, ms. */
+  /** Latency in ms added to its cables. */
   delayMs: number;
   program: Program;
   readonly spawn: () => Program;
 }
 
-/** Three servers as processes of their own, on engines of their own. */
+/** Cluster of three servers in separate processes, on its own engines. */
 export class Cluster {
   readonly token = `admin-${randomUUID()}-${randomUUID()}`;
   readonly servers: ClusterServer[] = [];
   readonly postgres: PostgresEngine;
   readonly nats: NatsEngine;
-  /** Before the S3 server. */
+  /** Cable to the S3 server. */
   readonly s3: Cable;
   readonly #folder: string;
   readonly #programs: Program[] = [];
@@ -60,7 +60,7 @@ export class Cluster {
     return this.servers.map(({ url }) => url);
   }
 
-  /** Log lines about requests whose callers were not told the cause. */
+  /** Returns log lines about requests whose callers were not told the cause. */
   explain(texts: readonly string[]): string[] {
     const ids = texts.flatMap((text) => text.match(/(?<=under request )[0-9a-f-]{36}/g) ?? []);
     const lines = this.#programs.flatMap(({ output }) => output.split('\n'));
@@ -71,13 +71,13 @@ export class Cluster {
     await program.printed(/Phalanx server is at/, startMs);
   }
 
-  /** Kills the server as a loss of power does, except that its disk keeps everything. */
+  /** Kills the server like a power failure, except that its disk keeps all data. */
   async kill(server: ClusterServer): Promise<void> {
     process.kill(server.program.pid ?? 0, 'SIGKILL');
     await server.program.exited;
   }
 
-  /** Again and again, as a service manager does: it may find its database away. */
+  /** Restarts the server repeatedly, like a service manager, because its database may be unavailable. */
   async restart(server: ClusterServer): Promise<void> {
     for (;;) {
       server.program = server.spawn();
@@ -89,7 +89,7 @@ export class Cluster {
     }
   }
 
-  /** Replaces the server as an upgrade does: it ends by itself, and another release begins at its address. */
+  /** Replaces the server like an upgrade: it shuts down, and another release starts at its address. */
   async replace(server: ClusterServer): Promise<void> {
     await server.program.end();
     await this.#migrate();

@@ -7,21 +7,27 @@ import type { Cluster, ClusterServer } from './cluster.ts';
 
 type NamedFault = readonly [name: string, fault: () => Promise<void>];
 
-/** Does to servers and engines what happens to them, two at a time, until it is told to end: every kind comes up before one is repeated. */
+/**
+ * Injects faults into servers and engines, two at a time, until it is ended. Every kind occurs before one is
+ * repeated.
+ */
 export class Faults {
-  /** The faults, each with its time in seconds since the beginning. */
+  /** Faults with their times, in seconds since the beginning. */
   readonly history: string[] = [];
   readonly #startedAt = performance.now();
   readonly #cluster: Cluster;
   readonly #random: SeededRandom;
   readonly #faults: readonly NamedFault[];
-  /** Those of this round that have not come up yet. */
+  /** Kinds that have not occurred in this round. */
   #left: NamedFault[] = [];
   readonly #work = new RepeatedWork();
   readonly #underWay = new Set<string>();
   readonly #down = new Set<ClusterServer>();
 
-  /** `seed`: chance of its own, or the faults of a seed would depend on how many callers there were in between. */
+  /**
+   * Creates the faults. `seed` starts a separate random sequence; otherwise the faults of a seed would depend on the
+   * number of callers in between.
+   */
   constructor(cluster: Cluster, seed: number) {
     const random = new SeededRandom(seed);
     this.#cluster = cluster;
@@ -42,20 +48,20 @@ export class Faults {
     this.#work.begin(2, () => this.#doOne());
   }
 
-  /** The kinds that have not come up yet. */
+  /** Returns the kinds that have not occurred yet. */
   get missing(): string[] {
     const begun = new Set(this.history.map((entry) => entry.replace(/^\S+ /, '')));
     return this.#faults.map(([name]) => name).filter((name) => !begun.has(name));
   }
 
-  /** Resolves when everything is as it should be again. */
+  /** Resolves when all faults are repaired. */
   end(): Promise<void> {
     return this.#work.end();
   }
 
   async #doOne(): Promise<void> {
     const [name, fault] = this.#next();
-    // The same twice at a time is one.
+    // Runs at most one fault of each kind at a time.
     if (!this.#underWay.has(name)) {
       this.history.push(`${((performance.now() - this.#startedAt) / 1000).toFixed(1)} ${name}`);
       this.#underWay.add(name);
@@ -80,7 +86,7 @@ export class Faults {
     });
   }
 
-  /** Sometimes for longer than its lease. */
+  /** Freezes a server, sometimes for longer than its lease. */
   async #freezeServer(forMs: number): Promise<void> {
     await this.#withServer(async (server) => {
       this.#cluster.freeze(server);
@@ -89,7 +95,7 @@ export class Faults {
     });
   }
 
-  /** All connections to it stay open, and nobody answers. */
+  /** Freezes PostgreSQL: all connections to it stay open, and it never replies. */
   async #freezePostgres(): Promise<void> {
     const cables = this.#cluster.servers.flatMap(({ cables: [toDatabase] }) => toDatabase ?? []);
     for (const cable of cables) cable.silence();
@@ -97,7 +103,7 @@ export class Faults {
     for (const cable of cables) cable.carryOn();
   }
 
-  /** One that is not killed or frozen already. */
+  /** Applies a fault to a server that is neither killed nor frozen. */
   async #withServer(fault: (server: ClusterServer) => Promise<void>): Promise<void> {
     const server = this.#random.pick(this.#cluster.servers.filter((one) => !this.#down.has(one)));
     this.#down.add(server);
@@ -115,7 +121,7 @@ export class Faults {
     return this.#random.pick(this.#random.pick(this.#cluster.servers).cables);
   }
 
-  /** Drops everything on a cable as a faulty network does: neither end is told. */
+  /** Drops all data on a cable like a faulty network: neither end notices. */
   async #silence(): Promise<void> {
     const cable = this.#pickCable();
     cable.silence();
@@ -130,7 +136,7 @@ export class Faults {
     server.delayMs = 0;
   }
 
-  /** Sometimes for a minute. */
+  /** Cuts the connection to S3, sometimes for a minute. */
   async #cutS3(): Promise<void> {
     this.#cluster.s3.pull();
     await pause(this.#random.below(this.#random.below(10) === 0 ? 60_000 : 5000));

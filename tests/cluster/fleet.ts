@@ -24,18 +24,18 @@ export interface Fleet {
   random: SeededRandom;
 }
 
-/** Three servers. */
+/** Starts three servers. */
 export const startCluster = (): Promise<Cluster> =>
   Cluster.start(3, { PHALANX_REQUESTS_PER_SECOND: '10000', PHALANX_MAX_RUNS_PER_DEVICE: '1000' });
 
-/** Three servers, and hosts with phones at each. Ends with the test. */
+/** Starts three servers, and hosts with phones at each of them. All end with the test. */
 export async function startFleet(): Promise<Fleet> {
   const cluster = await startCluster();
   onTestFinished(() => cluster.stop());
   return joinFleet(cluster);
 }
 
-/** Hosts with phones, which end with the test. */
+/** Starts hosts with phones, which end with the test. */
 export function joinFleet(cluster: Cluster): Fleet {
   const random = new SeededRandom(seed);
   const hosts = Array.from({ length: hostCount }, (_, no) => {
@@ -46,7 +46,7 @@ export function joinFleet(cluster: Cluster): Fleet {
   return { cluster, api: new BalancedApi(cluster.urls, cluster.token, random), hosts, random };
 }
 
-/** By the IDs of the phones of these hosts. */
+/** Returns the states of these hosts' phones, by device ID. */
 export async function statesOf({ api, hosts }: Pick<Fleet, 'api' | 'hosts'>): Promise<Map<string, string>> {
   const { body } = await api.call('GET', `${deviceRoutes.list.path}?limit=1000`);
   const ids = new Set<string | undefined>(hosts.map(({ id }) => id));
@@ -63,7 +63,7 @@ export const readyDevices = (fleet: Fleet): Promise<Map<string, string>> =>
       [...states.values()].every((state) => state === 'ready' || state === 'busy'),
   );
 
-/** One server that is to stand still, and callers of the others. */
+/** Selects one server to freeze, and callers of the others. */
 export function besideOne(cluster: Cluster): Pick<Fleet, 'api' | 'random'> & { frozen: ClusterServer } {
   const [frozen, ...others] = cluster.servers;
   assert(frozen);

@@ -13,7 +13,7 @@ import { recordReport } from '../../apps/server/src/testing/records/record-repor
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const heartbeatMs = 500;
-/** Two heartbeats of the server. */
+/** Two heartbeats of the server, in ms. */
 const defaultSilenceMs = 4000;
 const handshakeMs = 2000;
 const logEveryMs = 100;
@@ -21,39 +21,39 @@ const logEveryMs = 100;
 export interface SimulatedRun {
   report: RunReport;
   deviceId: string;
-  /** Time at which it ends by itself, in epoch milliseconds. */
+  /** Time at which the run ends by itself, in epoch ms. */
   endsAt: number;
-  /** How many lines it has logged. */
+  /** Number of logged lines. */
   logged: number;
   readonly buffer: LogBuffer;
 }
 
 interface Options {
-  /** Addresses of servers; one is taken by chance at each connection. */
+  /** Addresses of servers; each connection chooses a random one. */
   urls: readonly string[];
   token: string;
   serials: readonly string[];
   random: SeededRandom;
-  /** A server that has said nothing for so long is taken for dead. */
+  /** Time in ms after which a silent server counts as dead. */
   silenceMs?: number;
 }
 
 /**
- * A host as the servers see one: its runs outlive its connections, it says again what was not acknowledged, and
- * begins each run that it is sent. It notes what must not happen.
+ * Host as the servers see it: its runs outlive its connections, it resends unacknowledged messages, and it begins
+ * each run that it receives. It records violations.
  */
 export class SimulatedHost {
   readonly id = randomUUID();
   readonly violations: string[] = [];
-  /** Every run that it has begun, for good. */
+  /** All runs that it has ever begun. */
   readonly begun = new Map<string, SimulatedRun>();
-  /** Whether each record that it has told of is stored, by its ID. */
+  /** Whether each reported record is stored, by record ID. */
   readonly records = new Map<string, boolean>();
   readonly #options: Options;
   readonly #held = new Map<string, SimulatedRun>();
-  /** Every run that it was sent. */
+  /** All runs that it has received. */
   readonly #loaded = new Set<string>();
-  /** Those that are not stored yet. */
+  /** Records that are not stored yet. */
   readonly #records = new Map<string, RecordReport>();
   readonly #living: Promise<void>;
   readonly #logging: NodeJS.Timeout;
@@ -68,7 +68,7 @@ export class SimulatedHost {
     this.#logging = setInterval(() => this.#goOn(), logEveryMs);
   }
 
-  /** No more lines, and all runs end. */
+  /** Stops logging and ends all runs. */
   finish(): void {
     clearInterval(this.#logging);
     for (const run of this.#held.values()) {
@@ -151,7 +151,7 @@ export class SimulatedHost {
     if (message.type === 'logs_stored') this.begun.get(message.run_id)?.buffer.acknowledge(message.seq);
   }
 
-  /** Ignores a run that is held already, because the server sends it again after a break. */
+  /** Loads a run. Ignores a known one, because the server resends it after an interruption. */
   #load(runId: string, deviceId: string): void {
     if (this.#loaded.has(runId)) return;
     const report = loadedRun(runId);
@@ -172,7 +172,7 @@ export class SimulatedHost {
 
   #stop(runId: string): void {
     const run = this.#held.get(runId);
-    // A launch that comes later is of a run that has ended.
+    // A launch that arrives later belongs to an ended run.
     this.#loaded.add(runId);
     if (run !== undefined && !isEnded(run.report.status)) return this.#end(run, 'stopped');
     const ended = { run_id: runId, status: 'stopped', error: null, started_at: null, ended_at: Date.now() };
@@ -183,7 +183,7 @@ export class SimulatedHost {
     if (this.#records.delete(recordId)) this.records.set(recordId, true);
   }
 
-  /** Some have met an unknown screen. */
+  /** Reports a record for some of the runs, as if they had met an unknown screen. */
   #tellOfRecord(runId: string): void {
     if (this.#options.random.below(4) > 0) return;
     const record = recordReport(runId);
@@ -198,7 +198,7 @@ export class SimulatedHost {
     this.#tellOfRecord(run.report.run_id);
   }
 
-  /** Each run logs a line, or ends when its time has come. */
+  /** Makes each run log a line, or end at its time. */
   #goOn(): void {
     for (const [runId, run] of this.#held) {
       if (run.report.status !== 'running') continue;

@@ -17,7 +17,7 @@ test('the console is built for users, whatever the environment of the service sa
     const scripts: string[] = [];
     for await (const file of glob(`${folder}/assets/*.js`)) scripts.push(await readFile(file, 'utf8'));
     expect(scripts.length).toBeGreaterThan(5);
-    // Warnings that React has only in its build for developers.
+    // Warning that exists only in the development build of React.
     expect(scripts.some((text) => text.includes('Each child in a list'))).toBe(false);
   } finally {
     await rm(folder, { recursive: true, force: true });

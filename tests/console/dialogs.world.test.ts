@@ -9,7 +9,7 @@ import { story } from './support/story.ts';
 const slowly = 400;
 const here = stage(1);
 
-/** Notes what the page changes at the service, whose answers take their time. */
+/** Records the changes that the page sends to the service, whose replies are delayed. */
 async function watchChanges(page: Page): Promise<string[]> {
   const changes: string[] = [];
   await page.route('**/api/v2/**', async (route) => {
@@ -48,7 +48,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await signIn(page, here.service.url, here.service.token);
   const changes = await watchChanges(page);
   const dialog = page.locator('#popups').getByRole('dialog');
-  /** Types where the dialog begins. Enter before and after; twice, as when somebody is impatient. */
+  /** Fills in a dialog by keyboard. Presses Enter before and after, twice, like an impatient user. */
   const fill = async (open: string, text: string, sent = 'Enter'): Promise<void> => {
     await page.getByRole('button', { name: open, exact: true }).click();
     await dialog.waitFor();
@@ -73,11 +73,11 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await fill('New file', 'flows/pay.ts');
   await dialog.waitFor({ state: 'detached' });
   await did('PUT automation/file');
-  // The path as it is would be no new one.
+  // The unchanged path would not be a new one.
   await fill('Rename flows/pay.ts', 'flows/buy.ts');
   await page.getByRole('button', { name: 'Delete flows/buy.ts' }).waitFor();
   await did('POST automation/rename');
-  // Its message has lines: Enter begins one.
+  // The message has several lines: Enter inserts a line break.
   await fill('Commit…', 'It pays', 'ControlOrMeta+Enter');
   await page.getByText('all committed').waitFor();
   await did('POST automation/commit');
@@ -139,7 +139,7 @@ story('what happens between the first reading of a page and its stream of events
   const [deviceId = ''] = await here.service.readyDevices(1);
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
-  // The page of before reads runs, too.
+  // The previous page reads runs too.
   await page.goto('about:blank');
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   await page.route('**/api/v2/events?*', async (route) => {

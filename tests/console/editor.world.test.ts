@@ -20,7 +20,7 @@ story('log, problems and the phone have their places beside the code, of remembe
     page.getByRole('region', { name, exact: true }),
   );
   const phone = page.getByRole('region', { name: 'Phone', exact: true });
-  // The only phone is chosen, and shows what it does.
+  // The only phone is preselected and shows its screen.
   await phone.getByRole('img', { name: 'What the screen shows' }).waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).last().click();
   await page.getByRole('log').getByText('done', { exact: true }).waitFor();
@@ -28,7 +28,7 @@ story('log, problems and the phone have their places beside the code, of remembe
   expect(await output?.evaluate(widthOf)).toBeGreaterThan(Number(await code?.evaluate(widthOf)));
   expect(await findViolations(page)).toEqual([]);
 
-  // Panes get another size by pointer and by keys.
+  // Resizes panes by pointer and by keyboard.
   const before = Number(await run?.evaluate(widthOf));
   const edge = page.getByRole('separator', { name: 'Width of the run pane' });
   const box = (await edge.boundingBox()) ?? { x: 0, y: 0 };
@@ -41,7 +41,7 @@ story('log, problems and the phone have their places beside the code, of remembe
   const height = await output?.evaluate(heightOf);
   await phone.getByRole('button', { name: 'Hide' }).click();
 
-  // The window knows its last run, and the browser the panes, after it was loaded again.
+  // After a reload, the window restores its last run and the browser restores the panes.
   await page.reload();
   await phone.getByRole('button', { name: 'Show' }).waitFor();
   await page
@@ -76,7 +76,7 @@ story('the caret stays in view when the problems appear below it', async () => {
       );
     });
   await expect.poll(isInView).toBe(true);
-  // The line stays in view while the output is made higher by hand.
+  // The line stays in view while the output is enlarged manually.
   for (let step = 0; step < 6; step += 1)
     await page.getByRole('separator', { name: 'Height of the output' }).press('ArrowUp');
   await expect.poll(isInView).toBe(true);

@@ -24,7 +24,7 @@ await agent.actions.sleep(3000);
 await agent.actions.home();
 await agent.actions.sleep(9000);`;
 
-/** Time and pixels of the picture that the video shows now. */
+/** Returns time and pixels of the video's current picture. */
 function look(video: SVGElement | HTMLElement): { time: number; pixels: string; isBright: boolean } {
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [27, 60];
@@ -51,7 +51,7 @@ story('the video of a run plays beside its steps and its log, and shows the mome
   const steps = page.getByRole('listbox', { name: 'Steps' });
   const chosen = steps.locator('[aria-selected="true"]');
 
-  // A step of which the video has the end.
+  // Selects a step whose end is in the video.
   await steps.getByText('launchApp').click();
   await moments.getByRole('button', { name: 'Film' }).click();
   await video.waitFor();
@@ -59,7 +59,7 @@ story('the video of a run plays beside its steps and its log, and shows the mome
   const opened = await video.evaluate(look);
   await page.getByText('the form is there').first().waitFor();
 
-  // The next steps are chosen as the film passes them.
+  // Playing the film selects the following steps.
   await film.getByRole('button', { name: 'Play' }).click();
   await expect.poll(async () => (await video.evaluate(look)).time).toBeGreaterThan(opened.time + 1);
   await expect.poll(() => chosen.innerText(), { timeout: 30_000 }).toContain('9000 ms');
@@ -69,7 +69,7 @@ story('the video of a run plays beside its steps and its log, and shows the mome
     expect(await findViolations(page), `at ${width}`).toEqual([]);
   }
 
-  // Back to the step: the same moment, the same picture.
+  // Selecting the step again shows the same moment and the same picture.
   await steps.getByText('launchApp').click();
   await moments.getByRole('button', { name: 'Film' }).click();
   await expect.poll(async () => (await video.evaluate(look)).pixels).toBe(opened.pixels);

@@ -8,7 +8,7 @@ import { closeWindows, openWindow, sharedBrowser } from './support/browser.ts';
 import { hasChromium, story } from './support/story.ts';
 
 const phones = 1000;
-/** Number of rows that a screen has room for, and as many again beyond its edges. */
+/** Maximum number of rendered rows: those that fit on a screen, and as many again beyond its edges. */
 const maxRows = 100;
 let server: TestServer;
 let host: TestHost;
@@ -29,11 +29,11 @@ afterAll(async () => {
 
 story('a thousand phones are found, chosen and stopped, and one that goes is told at once', async () => {
   const { page, problems } = await openWindow(browser);
-  // The link that the terminal prints.
+  // Opens the link that the terminal prints.
   await page.goto(await server.createSignInLink());
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();
   expect(page.url()).not.toContain('link=');
-  // Nothing has run.
+  // No run exists yet.
   await page.waitForURL(/\/start$/);
   await page
     .getByRole('navigation', { name: 'Pages' })

@@ -14,7 +14,7 @@ story(
     await here.service.createProject('Never', { 'main.ts': 'console.log(1);' });
     await here.service.launch(deviceId, project);
     const { page, problems } = await openWindow(here.browser);
-    // Stands for a hundred newer runs of other projects.
+    // Simulates a hundred newer runs of other projects.
     await page.route(/\/api\/v2\/runs\?limit=100$/, (route) =>
       route.fulfill({ json: { success: true, runs: [], total: null, next_cursor: null } }),
     );

@@ -18,7 +18,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const here = stage(1, { PHALANX_SCRCPY_SERVER: server });
 
-/** How far the canvas is from a picture of the phone: the mean of the differences of 32 × 32 levels, of 255. */
+/**
+ * Returns the difference between the canvas and a picture of the phone: the mean difference of 32 × 32 gray levels,
+ * from 0 to 255.
+ */
 async function differenceTo(page: Page, deviceId: string): Promise<number> {
   const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=360`);
   const { base64 } = (screen as { picture: { base64: string } }).picture;
@@ -44,7 +47,7 @@ interface Node {
   readonly children: readonly Node[];
 }
 
-/** Position of a text within the picture of the phone. */
+/** Returns the position of a text in the picture of the phone. */
 async function placeIn(picture: Locator, deviceId: string, text: string): Promise<{ x: number; y: number }> {
   const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=200`);
   const { tree, width, height } = screen as { tree: { root: Node }; width: number; height: number };
@@ -92,7 +95,7 @@ story(
     await expect.poll(() => ratioOf(page)).toBeGreaterThan(1);
     await untilLike(page, deviceId);
 
-    // Nothing is drawn into a video, so there is none while something is hidden.
+    // Masks can't be drawn into a video, so there is none while an area is masked.
     const masked = await here.service.createProject('Masked', {
       'main.ts': 'await agent.actions.sleep(600_000);',
       'masks.json': JSON.stringify([{ area: { left: 0, top: 0, right: 1, bottom: 0.1 } }]),

@@ -12,7 +12,7 @@ const marked = (page: Page): Promise<string[]> =>
   page
     .getByRole('navigation', { name: 'Pages' })
     .locator('> [aria-current="page"]')
-    // The logo is no place of its own.
+    // The logo is not a separate destination.
     .filter({ hasText: /\w/ })
     .allTextContents();
 
@@ -93,9 +93,9 @@ story('whoever was signed in is told why they have to sign in again', async () =
   await page.goto(`${here.service.url}/runs`);
   await page.getByText('Nothing has run yet').waitFor();
   await here.service.call('DELETE', `/api/v2/tokens/${id}`, {});
-  // The token is missed first or the sign-in that went with it: both answers say that it was revoked.
+  // Either the token or its sign-in is rejected first; both replies say that it was revoked.
   const why = /You were signed out\. The token .*was revoked/;
-  // The page asks by itself, and stays as it is.
+  // The page asks by itself and keeps its state.
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.getByText(why).waitFor();
   expect(await findViolations(page)).toEqual([]);

@@ -20,7 +20,7 @@ async function lookAt(page: Page, title: string): Promise<string[]> {
   const found: string[] = [];
   for (const width of widths) {
     await page.setViewportSize({ width, height: width < 720 ? 844 : 900 });
-    // The layout that follows a new size has been drawn.
+    // Waits until the layout for a new size is painted.
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );
@@ -30,7 +30,7 @@ async function lookAt(page: Page, title: string): Promise<string[]> {
   return found;
 }
 
-/** Beside what the pages look for, the same once more with long names. */
+/** Duplicates the data that the pages show, with long names. */
 async function addLongNames(): Promise<void> {
   const [, deviceId = ''] = await here.service.readyDevices(3);
   const call = here.service.call.bind(here.service);
@@ -100,7 +100,7 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-/** A job of a thousand tasks, schedules and pools, all with long names. Returns the job's ID. */
+/** Creates a job of a thousand tasks, schedules and pools, all with long names. Returns the job's ID. */
 async function createWork(projectId: string): Promise<string> {
   const { api } = server;
   const selector = 'country=nowhere,shelf=the-third-shelf-of-the-second-room-on-the-left';

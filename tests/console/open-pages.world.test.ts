@@ -12,14 +12,14 @@ const failingCode = `await agent.actions.launchApp('dev.phalanx.sample.form');
 await agent.actions.waitForText('Registration');
 await agent.actions.waitForText('Never there', { timeoutMs: 3000 });`;
 
-/** Statistics are read again after a minute; everything else is sooner. */
+/** Maximum refetch interval in ms: statistics are refetched every minute, everything else sooner. */
 const maxRefreshMs = 60_000;
 
-/** Without what the clock alone changes. */
+/** Removes parts that change with time alone. */
 const withoutAges = (text: string): string =>
   text.replaceAll(/\b\d+ (s|m|h)\b/g, '# $1').replace(/(Last confirmed\s+)[\d:]+/, '$1#');
 
-/** The texts of the page, and how many of its pictures are there. */
+/** Returns the texts of the page and the number of its loaded pictures. */
 async function shownBy(page: Page): Promise<{ text: string; pictures: number }> {
   const text = withoutAges(await page.getByRole('main').innerText());
   const pictures = await page
@@ -29,7 +29,7 @@ async function shownBy(page: Page): Promise<{ text: string; pictures: number }> 
   return { text, pictures };
 }
 
-/** A window that was open beside one that is opened now: in the end they show the same. */
+/** Expects that a window that was open all the time eventually shows the same as one opened now. */
 async function expectAsReloaded(page: Page, fresh: Page): Promise<void> {
   await fresh.goto(page.url());
   await fresh.getByRole('main').waitFor();
@@ -93,7 +93,7 @@ const addresses = ({ deviceId, projectId, runId }: Places): readonly string[] =>
   '/settings/webhooks',
 ];
 
-/** Something of each kind that pages show is made, changed or removed, by somebody else. */
+/** Creates, changes or removes an object of each kind that pages show, as another user. */
 async function changeEverything({ deviceId, projectId }: Places): Promise<void> {
   const { service } = here;
   const change = (method: string, address: string, body?: Record<string, unknown>) =>
@@ -123,7 +123,7 @@ story('every page that is open while things change shows in the end what a reloa
   await signIn(first, here.service.url, here.service.token);
   const open: Page[] = [];
   for (const address of addresses(places)) {
-    // A browser has six connections for all pages of a window, and each page keeps one for its events.
+    // A browser has six connections for all pages of a window, and each page keeps one open for its events.
     const window = await openWindow(here.browser, { storageState: await context.storageState() });
     await window.page.goto(`${here.service.url}${address}`);
     await window.page.getByRole('main').waitFor();

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 const here = stage(1, { PHALANX_ADB_SERVER: formatAddress(adb.address) });
 
-/** A phone that has scanned a code with this name, and is paired by this password alone. */
+/** Simulates a phone that has scanned a code with this name and pairs only with this password. */
 async function scan(serial: string, name: string, password?: string): Promise<void> {
   const phone = await startSimulatedPhone({ serial });
   onTestFinished(() => phone.stop());

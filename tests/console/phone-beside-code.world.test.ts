@@ -15,7 +15,10 @@ interface Node {
   children: Node[];
 }
 
-/** Position on the page at which the phone shows a node, found by its text, or the switch to the right of that. */
+/**
+ * Returns the position on the page of a node in the phone's picture, found by its text, or of the switch to the right
+ * of it.
+ */
 async function placeOf(
   page: Page,
   deviceId: string,
@@ -44,7 +47,7 @@ async function placeOf(
   };
 }
 
-/** The same, when the phone shows it. */
+/** Waits until the phone shows the node, and returns its position. */
 async function expectPlace(page: Page, deviceId: string, text: string): Promise<{ x: number; y: number }> {
   await expect
     .poll(
@@ -75,7 +78,7 @@ story(
     await page.locator('.cm-content').click();
     await page.keyboard.press('Control+End');
 
-    // A click shows the code, a button inserts it; the phone was not touched.
+    // A click shows the code, a button inserts it; the phone itself is not touched.
     const icon = await placeOf(page, pixel, 'Settings');
     await expect
       .poll(async () => {
@@ -95,7 +98,7 @@ story(
 
     await phone.getByRole('button', { name: 'Record' }).click();
     let written = await codeOf(page);
-    /** A touch is written at once, when the phone has come to rest. */
+    /** A touch is written as soon as the phone has come to rest. */
     const rests = async (): Promise<void> => {
       await expect.poll(() => codeOf(page), { timeout: 30_000 }).not.toBe(written);
       await phone.getByText('Recording.').waitFor();
@@ -109,7 +112,7 @@ story(
       const box = await phone.getByRole('img').boundingBox();
       if (box === null) throw new Error('There is no picture.');
       const x = box.x + box.width / 2;
-      // A selection of the page is not dragged in place of the finger.
+      // A drag moves the finger instead of the page's selection.
       await page.evaluate(() => getSelection()?.selectAllChildren(document.body));
       await page.mouse.move(x, box.y + box.height * 0.8);
       await page.mouse.down();
@@ -157,7 +160,7 @@ story(
     await phone.getByRole('button', { name: 'Pick' }).click();
     expect(await findViolations(page)).toEqual([]);
 
-    // On a phone of another size.
+    // Runs on a phone of another size.
     await page.getByLabel('Google Pixel 8').uncheck();
     await page.getByLabel('Xiaomi Redmi Note 13').check();
     await page.getByRole('region', { name: 'Run' }).getByRole('button', { name: 'Run', exact: true }).click();
@@ -165,7 +168,7 @@ story(
     await output.getByText('completed').waitFor({ timeout: 120_000 });
     await placeOf(page, redmi, 'Form');
 
-    // A selection runs alone, at the lines that it has in the file; the line that runs is marked.
+    // A selection runs alone, with its line numbers in the file; the running line is marked.
     await page.locator('.cm-content').click();
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');
@@ -217,7 +220,7 @@ story('what somebody does in control of a phone becomes the code of a new projec
 
 story('a password that is typed while a recording is on is a secret, and in no code', async () => {
   const [pixel = ''] = await here.service.readyDevices(3);
-  // The page of the story before gives the phone back a while after it has gone, and that ends what is under way on it.
+  // The page of the previous test releases the phone with a delay, which ends runs in flight on it.
   const isFree = async (): Promise<boolean> => {
     const { device } = await here.service.call('GET', `/api/v2/devices/${pixel}`);
     return (device as { lease: unknown }).lease === null;

@@ -1,4 +1,5 @@
-// npm run picture: the pictures of README.md, a phone in the console and the run of the first sample.
+// npm run lab -- picture: takes the pictures of README.md, which show a phone in the console and the run of the first
+// sample.
 import { fileURLToPath } from 'node:url';
 
 import { Service } from '../user-ways/service.ts';

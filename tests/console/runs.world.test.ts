@@ -12,7 +12,7 @@ const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url
 const here = stage(1);
 const widths = [1280, 1920, 390];
 
-/** How many pixels of the box, or of what is in it, lie outside the part of the page that shows it. */
+/** Number of pixels of the box or its content that lie outside of the page's visible part. */
 const hiddenPixels = (box: Locator): Promise<number> =>
   box.evaluate((element) => {
     const visible = element.parentElement?.getBoundingClientRect().right ?? 0;
@@ -149,7 +149,7 @@ await agent.run.attach('${'a-long-name-'.repeat(14)}.csv', 'a,b');`,
   const download = await saved;
   expect(download.suggestedFilename()).toBe('page.html');
   expect(await readFile(await download.path(), 'utf8')).toContain('<script>');
-  // The bare address of the file is saved too, and not shown.
+  // The plain address of the file also downloads it instead of displaying it.
   const again = page.waitForEvent('download');
   const address = `${here.service.url}/api/v2/runs/${String(run['run_id'])}/files/page.html`;
   await page.goto(address).catch(() => undefined);

@@ -1,4 +1,4 @@
-// npm run screenshots [-- <folder>]: every page of the console, in three widths and both themes.
+// npm run lab -- screenshots [<folder>]: captures every page of the console, in three widths and both themes.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';

@@ -49,7 +49,7 @@ story(
         expect(await stored()).toContain(text);
       };
 
-      // Filling a disk takes the right to mount one; a container without it plays the restart alone.
+      // Filling a disk requires the permission to mount one; without it, a container tests only the restart.
       if (disk !== undefined) {
         disk.fill();
         await type('// typed on a full disk\n');
@@ -75,7 +75,7 @@ story(
       await page.getByText('TEST1').waitFor();
       await page.getByText('ready').first().waitFor();
 
-      // A phone that has died says why, and nothing starts on it.
+      // A dead phone shows the reason, and nothing starts on it.
       await installation.phones[0]?.stop();
       await page.getByRole('row').getByText('offline').waitFor();
       await page.getByLabel(/^Select .*TEST1/).click();

@@ -1,5 +1,6 @@
 #!/bin/sh
-# build-base.sh NAME: an image like the one that deploy/Containerfile begins with, from Debian's packages and this machine's Node.
+# Usage: build-base.sh NAME. Builds an image like the base of deploy/Containerfile, from Debian's packages and this
+# machine's Node.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -9,7 +10,7 @@ npm=$(npm root --global)/npm
 mkdir -p "$folder/usr/local/lib/node_modules"
 cp -r "$npm" "$folder/usr/local/lib/node_modules/npm"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$folder/usr/local/bin/npm"
-# Behind a proxy of its own, this machine may trust more than others do.
+# Copies this machine's certificates, because it may trust additional ones behind a proxy.
 cp /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/ca-certificates.crt"
 container=$(buildah from --isolation chroot scratch)
 buildah add --quiet "$container" "$folder" /

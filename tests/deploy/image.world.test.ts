@@ -13,7 +13,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 const timeLimitMs = 900_000;
 const [base, image] = ['localhost/phalanx-test-node', 'localhost/phalanx-test'];
 
-/** Takes root, buildah and debootstrap, some minutes and the network. */
+/** Requires root, buildah, debootstrap and the network, and takes some minutes. */
 describe.runIf(process.env['TEST_IMAGE'] === 'true')('the image', () => {
   let home: string;
   let container: string;
@@ -28,7 +28,7 @@ describe.runIf(process.env['TEST_IMAGE'] === 'true')('the image', () => {
     '--',
     ...command,
   ];
-  /** Below the volume, as its user. */
+  /** Runs a command below the volume, as its user. */
   async function shell(line: string): Promise<string> {
     const { stdout } = await run('buildah', inContainer('sh', '-c', `cd && ${line}`));
     return stdout;

@@ -1,4 +1,4 @@
-// Code as tutorials and language models write it compiles as everybody writes it, and prints what Node prints.
+// Checks that code as tutorials and language models write it compiles unchanged and prints what Node prints.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -28,12 +28,12 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([compiler.close(), server.close()]));
 
-/** Without "strict" the compiler tells no success from failure by a boolean. */
+/** Snippets that need "strict": without it the compiler can't discriminate a union by a boolean. */
 const strictAlone = ['waits-and-errors: a result type'];
 
 const pathOf = (index: number): string => `snippet-${index}.ts`;
 
-/** One project that has each snippet as a module, and runs one after the other. */
+/** Returns one project with each snippet as a module, which runs them one after the other. */
 function projectOf(tsconfig: string | undefined): Record<string, string> {
   const steps = snippets.map(
     ({ name }, index) =>
@@ -47,13 +47,13 @@ function projectOf(tsconfig: string | undefined): Record<string, string> {
   };
 }
 
-/** Error lines with the names of the snippets. */
+/** Replaces paths in error lines with the names of the snippets. */
 const named = (lines: readonly string[]): string[] =>
   lines.map((line) =>
     line.replace(/^snippet-(\d+)\.ts/, (_, index) => snippets[Number(index)]?.name ?? line),
   );
 
-/** The lines that each snippet printed. */
+/** Returns the lines that each snippet printed. */
 function bySnippet(printed: string): Record<string, string> {
   const [, ...parts] = printed.split(/^#### /m);
   return Object.fromEntries(

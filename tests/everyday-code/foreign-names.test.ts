@@ -1,4 +1,4 @@
-// Names of other tools, which agents try first on a phone: the compiler and the run say what it is called here.
+// Checks the hints for names of other tools, which agents try first: compiler and run suggest our names.
 import { explainMessage } from '@phalanx/automation/name-hints';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 
@@ -14,7 +14,7 @@ import {
 const strict = { 'tsconfig.json': '{"compilerOptions":{"strict":true}}' };
 const screen = '(await agent.actions.screenContent())';
 
-/** A line of code, and what it is told to use. */
+/** Lines of code with the names that the hint suggests. */
 const lines: [code: string, ours: string][] = [
   ['await agent.click(1, 2);', 'agent.actions.tap(x, y)'],
   [`await agent.tapOn('Log in');`, 'agent.actions.tap(x, y)'],
@@ -68,7 +68,7 @@ const lines: [code: string, ours: string][] = [
   ['setTimeout(() => {}, 1).unref();', 'a timer is a number here'],
 ];
 
-/** A hint of nothing but what is undefined: the engine says no more, and "name" could be of anything. */
+/** Code without a hint: the engine only reports undefined, and "name" could belong to anything. */
 const harmless = ['agent.params.name;'];
 
 let compiler: Compiler;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 const folder = join(import.meta.dirname, 'snippets');
 
 export interface Snippet {
-  /** `web: fetch of JSON` */
+  /** Name, such as `web: fetch of JSON`. */
   readonly name: string;
   readonly code: string;
 }
 
-/** The code below each heading of the pages in `snippets`. */
+/** Returns the code below each heading of the pages in `snippets`. */
 export async function readSnippets(): Promise<Snippet[]> {
   const pages = (await readdir(folder)).sort();
   const snippets = await Promise.all(

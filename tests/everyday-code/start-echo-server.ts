@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 
 const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 256));
 
-/** Serves the snippets: fixed answers, and echoes of what they sent. */
+/** Serves the snippets: fixed replies and echoes of requests. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method, headers } = request;
   const [url] = (request.url ?? '').split('?');

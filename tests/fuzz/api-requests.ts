@@ -21,13 +21,13 @@ const Operation = Type.Object({
   ),
 });
 type Operation = Static<typeof Operation>;
-/** The parts of the service's document that are read. */
+/** Fields of the service's OpenAPI document that are used. */
 const Document = Type.Object({
   paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
   components: Type.Object({ schemas: Type.Record(Type.String(), Type.Unknown()) }),
 });
 
-/** A request; `caller` is an index in the list of callers. */
+/** Request to send; `caller` is an index in the list of callers. */
 export interface FuzzRequest {
   operation: string;
   caller: number;
@@ -37,12 +37,12 @@ export interface FuzzRequest {
   body: Buffer | null;
 }
 
-/** IDs that requests may name, by the kind of thing. */
+/** Existing IDs that requests may name, by kind of object. */
 export type Known = Readonly<
   Record<'project' | 'device' | 'host' | 'user' | 'token' | 'run' | 'launch' | 'path', readonly string[]>
 >;
 
-/** These take a turn of a compile process or of git, or start a run; a service has few of such a second. */
+/** Operations that need the compiler, git, or a run; a service handles few of them per second. */
 const costly = new Set([
   'launchAutomation',
   'launchDirectAutomation',
@@ -66,7 +66,7 @@ const kinds: readonly [RegExp, keyof Known][] = [
   [/run/, 'run'],
   [/^(path|file)$/, 'path'],
 ];
-/** Kind of thing that an `id` in a path belongs to. */
+/** Kind of object that an `id` in a path refers to. */
 const ofPath: readonly [RegExp, keyof Known][] = [
   [/\/automation(-project)?\//, 'project'],
   [/\/devices\//, 'device'],
@@ -82,7 +82,7 @@ function kindOf(field: string, path: string): keyof Known | undefined {
   return kinds.find(([pattern]) => pattern.test(field))?.[1];
 }
 
-/** Requests of every operation of the document: right, nearly right, and anything. */
+/** Generates requests of every operation of the document: valid, nearly valid, and arbitrary. */
 export function apiRequests(document: unknown, known: Known, callers: number): Arbitrary<FuzzRequest> {
   const { paths, components } = Value.Parse(Document, document);
   const all = Object.values(known).flat();
@@ -163,7 +163,7 @@ const asText = (value: unknown): string =>
 function filledPath(path: string, fields: Fields): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const text = asText(fields[name]);
-    // Every third of them as it is, as far as it can be written into a request line.
+    // Leaves every third text unencoded, as far as a request line permits.
     return text.length % 3 === 0
       ? text.replaceAll(/[^\x21-\x22\x24-\x3e\x40-\x7e]/g, '')
       : encodeURIComponent(text);
@@ -177,7 +177,7 @@ function queryText(fields: Fields): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** Replaces characters that a header can't carry: no client can send them, so no server meets them. */
+/** Replaces characters that a header can't contain: no client can send them, so no server receives them. */
 const sendable = (headers: Fields): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
@@ -243,7 +243,7 @@ function bodies({ requestBody }: Operation, values: SchemaValues): Arbitrary<Bod
   );
 }
 
-/** Bytes that are no JSON of anybody. */
+/** Invalid JSON bodies. */
 const brokenBodies: readonly (readonly [Buffer, Fields])[] = [
   [Buffer.from('{"a":'), {}],
   [Buffer.from(''), {}],

@@ -6,7 +6,7 @@ import { Sender, type FuzzReply } from './send-request.ts';
 import type { Person, World } from './world.ts';
 
 export interface Violation {
-  /** With these the batch is played again. */
+  /** Seed that reproduces the batch. */
   seed: number;
   index: number;
   what: string;
@@ -14,7 +14,7 @@ export interface Violation {
 }
 
 export interface Outcome {
-  /** Requests by the status of their answer. */
+  /** Number of requests by status of the reply. */
   readonly statuses: Map<number, number>;
   /** Operations that have succeeded at least once. */
   readonly succeeded: Set<string>;
@@ -26,14 +26,14 @@ export interface CampaignOptions {
   seed: number;
   requests: number;
   atOnce: number;
-  /** Every so many replies one is held against the document. */
+  /** Number of replies per check against the document. */
   checkEvery: number;
   onBatch?: (outcome: Outcome) => Promise<void>;
-  /** No batch is begun after it. */
+  /** Prevents the start of another batch when aborted. */
   signal?: AbortSignal;
 }
 
-/** Requests that are made from one seed, in a world that was put back before. */
+/** Number of requests per batch. A batch starts from one seed, in a restored world. */
 export const batchSize = 1000;
 
 const newOutcome = (): Outcome => ({
@@ -43,7 +43,9 @@ const newOutcome = (): Outcome => ({
   requests: 0,
 });
 
-/** Sends requests made from the service's own document, many at once. The victim must see nothing of them. */
+/**
+ * Sends generated requests of the service's own document, many concurrently. The victim must not notice any of them.
+ */
 export async function fuzzApi(world: World, options: CampaignOptions): Promise<Outcome> {
   const outcome = newOutcome();
   const document = await world.document();
@@ -73,7 +75,7 @@ export async function fuzzApi(world: World, options: CampaignOptions): Promise<O
   return outcome;
 }
 
-/** One after the other, as the attacker: what is refused must leave everything as it was, for the attacker too. */
+/** Sends requests one by one as the attacker: a refused request must change nothing, for the attacker neither. */
 export async function fuzzRefusals(
   world: World,
   { seed, requests }: { seed: number; requests: number },
@@ -91,9 +93,9 @@ export async function fuzzRefusals(
     const what = fault ?? (isRefused ? await changeOf(world, world.attacker, before) : undefined);
     if (what !== undefined) outcome.violations.push({ seed, index, what, request });
     if (!isRefused && request.method !== 'GET') {
-      // The request may have deleted what the view shows.
+      // The request may have deleted an object that the view shows.
       if (['deleteProject', 'deleteToken', 'deleteDevice'].includes(request.operation)) await world.renew();
-      // The lease would end by itself in the middle of what follows.
+      // The lease would otherwise end by itself during the following requests.
       if (request.operation === 'leaseDevice') await world.endLease(world.attacker);
       before = await world.viewOf(world.attacker);
     }
@@ -131,7 +133,7 @@ function faultOf({ method, path }: FuzzRequest, reply: FuzzReply, isChecked: boo
   }
 }
 
-/** The service is well: the hosts of the campaign replay no screens. */
+/** Whether the error is expected: the hosts of the campaign replay no screens. */
 const isOfMissingHost = (text: string): boolean => text.includes('"code":"no_replay_host"');
 
 async function changeOf(
@@ -146,7 +148,7 @@ async function changeOf(
   return `changed what another sees of ${changed.join(', ')}: before ${JSON.stringify(before[first])}, after ${JSON.stringify(after[first])}`;
 }
 
-/** `atOnce` at a time. */
+/** Processes items, `atOnce` at a time. */
 async function inTurns<Item>(
   items: readonly Item[],
   atOnce: number,

@@ -23,7 +23,7 @@ const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? ''
 const asText = (arbitrary: Arbitrary<unknown>): Arbitrary<Frame> =>
   arbitrary.map((value) => ({ data: json(value), isBinary: false }));
 
-/** Frames that a host can send by the protocol's schemas: right, nearly right, and anything. */
+/** Generates frames of hosts by the protocol's schemas: valid, nearly valid, and arbitrary. */
 function framesOf(known: Known): Arbitrary<Frame> {
   const idsOf: Record<string, readonly string[]> = {
     run_id: known.run,
@@ -50,7 +50,7 @@ function framesOf(known: Known): Arbitrary<Frame> {
   );
 }
 
-/** Says all of it, with a new connection after each that the service ends. Returns the codes of their ends. */
+/** Sends all frames, and reconnects after each that makes the service close the connection. Returns the close codes. */
 async function sayAll(world: World, frames: readonly Frame[]): Promise<Set<number>> {
   const codes = new Set<number>();
   const rest = frames.values();
@@ -61,7 +61,7 @@ async function sayAll(world: World, frames: readonly Frame[]): Promise<Set<numbe
     const ended = new Promise<number>((resolve) => socket.once('close', resolve));
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     socket.on('error', () => undefined);
-    // Most have a proper start, because nothing is taken before it.
+    // Most frames get a proper start, because nothing is accepted before it.
     socket.send(
       json({
         type: 'hello',
@@ -83,7 +83,7 @@ async function sayAll(world: World, frames: readonly Frame[]): Promise<Set<numbe
   return codes;
 }
 
-/** Says so many frames as the attacker's hosts. Returns what another user or the service itself felt of it. */
+/** Sends a number of frames as the attacker's hosts. Returns the effects on another user or on the service itself. */
 export async function fuzzHosts(
   world: World,
   { seed, frames }: { seed: number; frames: number },
@@ -94,7 +94,7 @@ export async function fuzzHosts(
   const violations: string[] = [];
   if (!isDeepStrictEqual(await world.viewOf(world.victim), before))
     violations.push('changed what another user sees');
-  // Bugs end connections with 1011, crashes with 1006.
+  // Code 1011 indicates a bug, 1006 a crash.
   for (const code of codes)
     if ([1006, 1011].includes(code)) violations.push(`a connection ended with ${code}`);
   const bug = /^.*"level":[56]0.*$/m.exec(world.server.output);

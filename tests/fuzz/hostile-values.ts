@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 
-/** Texts at which parsers, paths, patterns, databases and terminals have gone wrong. */
+/** Texts that are known to break parsers, paths, patterns, databases and terminals. */
 const texts = [
   '',
   ' ',
@@ -90,13 +90,13 @@ const keys = fc.constantFrom(
   'type',
 );
 
-/** Any JSON, of shapes that nobody asked for. */
+/** Generates any JSON, of unexpected shapes. */
 export const hostileValue: Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: leaf },
   { weight: 1, arbitrary: fc.array(leaf, { maxLength: 4 }) },
   {
     weight: 2,
-    // `fromEntries` makes `__proto__` a key as every other, as parsed JSON has it.
+    // `fromEntries` makes `__proto__` an ordinary key, as in parsed JSON.
     arbitrary: fc.array(fc.tuple(keys, leaf), { maxLength: 3 }).map((pairs) => Object.fromEntries(pairs)),
   },
 );

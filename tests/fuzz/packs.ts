@@ -9,9 +9,9 @@ const zeros = '0'.repeat(40);
 
 interface PackObject {
   kind: number;
-  /** Size in the object's header, which need not be true. */
+  /** Size in the object's header, which may be wrong. */
   size: number;
-  /** Between the header and the content: of deltas. */
+  /** Bytes between header and content, used by deltas. */
   base: Buffer;
   content: Buffer;
 }
@@ -28,7 +28,7 @@ function objectHeader(kind: number, size: number): Buffer {
   return Buffer.from(bytes);
 }
 
-/** A pack of these; `count` is what its header says. */
+/** Returns a pack of these objects; `count` is the number in its header. */
 function packOf(objects: readonly PackObject[], count: number): Buffer {
   const head = Buffer.alloc(12);
   head.write('PACK');
@@ -69,11 +69,11 @@ const headerLines = fc.constantFrom(
   '',
 );
 
-/** A right value most of the time: one wrong thing at a time comes furthest. */
+/** Generates the valid value most of the time: input with a single fault is processed the furthest. */
 const mostly = <Value>(right: Value, wrong: Arbitrary<Value>): Arbitrary<Value> =>
   fc.oneof({ weight: 5, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: wrong });
 
-/** The body of a push: commands for refs, and a pack in which nothing need be true. */
+/** Generates bodies of pushes: commands for refs, and a pack that may be invalid in any way. */
 export function hostilePushes(tip: string): Arbitrary<Buffer> {
   const parts = fc.record({
     entries: mostly([['100644', 'note.txt']], fc.array(treeEntry, { maxLength: 4 })),
@@ -132,7 +132,7 @@ export function hostilePushes(tip: string): Arbitrary<Buffer> {
   });
 }
 
-/** Objects that lie about their kind, size or base. */
+/** Generates objects with a wrong kind, size or base. */
 const strangeObject: Arbitrary<PackObject> = fc
   .tuple(
     fc.constantFrom(0, 5, kinds.tag, kinds.ofsDelta, kinds.refDelta, kinds.tree, kinds.commit),
@@ -143,7 +143,7 @@ const strangeObject: Arbitrary<PackObject> = fc
       Buffer.from([0xff, 0xff, 0xff, 0x7f]),
       Buffer.from([0]),
     ),
-    // Contents of a delta: sizes of base and result, then the copy instructions.
+    // Content of a delta: sizes of base and result, then the copy instructions.
     fc.constantFrom(
       Buffer.alloc(0),
       Buffer.from([10, 0xff, 0xff, 0xff, 0x7f, 0xb0, 0, 0]),

@@ -12,13 +12,13 @@ import { World } from './world.ts';
 
 interface PhoneOutcome {
   violations: string[];
-  /** Messages that were changed, or might have been. */
+  /** Number of messages that were or may have been changed. */
   changed: number;
-  /** Answers to requests for the phone whose messages are changed. */
+  /** Number of replies by status to requests for the tampered phone. */
   statuses: Map<number, number>;
 }
 
-/** All that an automation can ask of a phone; each may fail. */
+/** Calls everything that an automation can request of a phone; each call may fail. */
 const code = `
 const attempts = [
   () => agent.screen.content(), () => agent.screen.screenshot(), () => agent.device.info(),
@@ -28,7 +28,7 @@ const attempts = [
 for (const attempt of attempts) try { await attempt(); } catch {}
 `;
 
-/** A real host with two phones at a real service: the messages of one are changed. */
+/** Real host with two phones at a real service. Messages of one phone are tampered with. */
 export class PhoneWorld {
   readonly world: World;
   readonly host: Program;
@@ -71,7 +71,7 @@ export class PhoneWorld {
     if (this.host.hasExited) throw new Error(`the host has ended:\n${this.host.output}`);
   }
 
-  /** The status of the answer. */
+  /** Sends a request. Returns the status of the reply. */
   async ask(deviceId: string, method: string, what: string, body?: unknown): Promise<number> {
     const { api } = this.world.attacker;
     const where = `/api/v2/devices/${deviceId}/${what}`;
@@ -101,7 +101,9 @@ export class PhoneWorld {
   }
 }
 
-/** Changes messages to the host while everything is asked of that phone. The phone beside it must not feel it. */
+/**
+ * Tampers with messages to the host while all features of that phone are used. The other phone must not be affected.
+ */
 export async function fuzzPhone(
   phones: PhoneWorld,
   options: { seed: number; tampered: number },
@@ -133,7 +135,10 @@ const askAll = (phones: PhoneWorld, id: string): Promise<number[]> =>
     phones.launch(id),
   ]);
 
-/** Its messages are untouched again: it must be ready again, at a host that has noticed no bug of its own. */
+/**
+ * Checks the phone with untouched messages: it must become ready again, and the host must have found no bug of its
+ * own.
+ */
 async function aftermath(phones: PhoneWorld): Promise<string[]> {
   const { host } = phones;
   if (host.hasExited) return [`the host has ended: ${host.output.slice(-2000)}`];

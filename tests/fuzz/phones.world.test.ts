@@ -15,7 +15,7 @@ test(
   async () => {
     const { violations, changed, statuses } = await fuzzPhone(world, { seed: 5, tampered: 200 });
     expect(violations).toEqual([]);
-    // A host that gives up the phone at once would get no changed message.
+    // A host that gives up the phone at once would receive no changed messages.
     expect(changed).toBe(200);
     expect(statuses.get(200)).toBeGreaterThan(0);
   },

@@ -6,11 +6,11 @@ import type { World } from './world.ts';
 
 interface PushOutcome {
   violations: string[];
-  /** How many were taken. */
+  /** Number of accepted pushes. */
   taken: number;
 }
 
-/** Returns status and text. */
+/** Pushes a body. Returns status and text. */
 async function push(
   world: World,
   body: Buffer,
@@ -27,7 +27,7 @@ async function push(
   return { status: reply.status, text: await reply.text() };
 }
 
-/** Pushes as the attacker, now and then to another's project. A refused push must change nothing. */
+/** Pushes as the attacker, sometimes to another user's project. A refused push must change nothing. */
 export async function fuzzPushes(
   world: World,
   { seed, pushes }: { seed: number; pushes: number },
@@ -44,7 +44,7 @@ export async function fuzzPushes(
     const { status, text } = await push(world, body, target.projectId);
     if (status >= 500) outcome.violations.push(`push ${index}: ${status} ${text}`);
     const after = await world.viewOf(attacker);
-    // `ok` is git's word for a ref that was set.
+    // In git's protocol, `ok` confirms a ref update.
     if (/^....ok refs\//m.test(text)) outcome.taken += 1;
     else if (!isDeepStrictEqual(after, before)) outcome.violations.push(`push ${index} changed: ${text}`);
     before = after;

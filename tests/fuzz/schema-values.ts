@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 
 import { hostileText, hostileValue } from './hostile-values.ts';
 
-/** The parts of a JSON schema that are read. */
+/** Keywords of JSON Schema that are used. */
 const Schema = Type.Object({
   $ref: Type.Optional(Type.String()),
   type: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
@@ -26,18 +26,18 @@ const Schema = Type.Object({
 });
 type Schema = Static<typeof Schema>;
 
-/** Sources of generated values, besides the schema. */
+/** Sources of generated values in addition to the schema. */
 export interface ValueSource {
-  /** The component that a `$ref` names. */
+  /** Returns the component that a `$ref` names. */
   component(ref: string): unknown;
-  /** Existing values that fit the field of this name, such as an ID; undefined: nothing is known. */
+  /** Returns existing values for a field of this name, such as an ID; undefined if none are known. */
   known(field: string): Arbitrary<unknown> | undefined;
 }
 
-/** No list of a request is filled further than this. */
+/** Maximum number of generated items in a list. */
 const defaultMaxItems = 3;
 
-/** Values that fit a JSON schema, or nearly. */
+/** Generates values that are valid, or nearly valid, against a JSON schema. */
 export class SchemaValues {
   readonly #source: ValueSource;
 
@@ -45,7 +45,7 @@ export class SchemaValues {
     this.#source = source;
   }
 
-  /** Values that fit. `field`: the name of what is described. */
+  /** Generates valid values. `field` is the name of the described field. */
   fitting(schema: unknown, field = ''): Arbitrary<unknown> {
     const known = this.#source.known(field);
     const made = this.#made(Value.Parse(Schema, schema ?? {}), field);
@@ -53,7 +53,7 @@ export class SchemaValues {
     return fc.oneof({ weight: 5, arbitrary: known }, { weight: 1, arbitrary: made });
   }
 
-  /** Values that would fit, were it not for one place. */
+  /** Generates values that are valid except for one place. */
   nearly(schema: unknown): Arbitrary<unknown> {
     return fc
       .tuple(this.fitting(schema), fc.nat(), hostileValue, fc.nat(3))
@@ -84,7 +84,7 @@ export class SchemaValues {
   }
 
   #array({ items, minItems = 0, maxItems = defaultMaxItems }: Schema, field: string): Arbitrary<unknown> {
-    // A tuple has a schema for each place.
+    // A tuple has a schema for each position.
     if (Array.isArray(items)) return fc.tuple(...items.map((one: unknown) => this.fitting(one)));
     const maxLength = Math.max(minItems, Math.min(maxItems, defaultMaxItems));
     return fc.array(this.fitting(items, field.replace(/s$/, '')), { minLength: minItems, maxLength });
@@ -126,7 +126,7 @@ function scalar({ type, minimum, maximum }: Schema): Arbitrary<unknown> {
 
 const orNone = (examples: readonly unknown[]): unknown[] => (examples.length === 0 ? ['x'] : [...examples]);
 
-/** `value` with one place of it made wrong. */
+/** Returns `value` with one invalid place. */
 function spoilt(value: unknown, at: number, wild: unknown, way: number): unknown {
   if (typeof value !== 'object' || value === null) return wild;
   const entries = Object.entries(value);

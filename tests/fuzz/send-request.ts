@@ -4,16 +4,16 @@ import { text } from 'node:stream/consumers';
 import type { FuzzRequest } from './api-requests.ts';
 
 export interface FuzzReply {
-  /** 0: the connection ended without an answer. */
+  /** HTTP status; 0 if the connection ended without a reply. */
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** No request of the fuzzer has a right to more of the service's time. */
+/** Maximum time of a reply in ms; no request of the fuzzer may take longer. */
 const answerLimitMs = 60_000;
 
-/** Sends requests as they are, over kept-open connections. */
+/** Sends unmodified requests over persistent connections. */
 export class Sender {
   readonly #agent: Agent;
   readonly #url: URL;

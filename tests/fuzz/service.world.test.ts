@@ -1,4 +1,7 @@
-/** One service is asked for what nobody should ask for, over HTTP, by hosts and by git, as `npm run fuzz` does for longer. */
+/**
+ * Sends unexpected requests to a service over HTTP, as hosts and by git; `npm run lab -- fuzz` does the same for
+ * longer.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { describeViolation, fuzzApi, fuzzRefusals } from './campaign.ts';
@@ -20,7 +23,7 @@ test('requests made from the document meet no fault, and change nothing of anoth
     checkEvery: 1,
   });
   expect(violations.map(describeViolation)).toEqual([]);
-  // A fuzzer that is refused everywhere would find nothing.
+  // A fuzzer whose requests are all refused would find nothing.
   expect(succeeded.size).toBeGreaterThan(20);
 });
 

@@ -1,4 +1,4 @@
-// A process of its own beside the fuzzer: it reads as the victim, and tells how long each answer took.
+// Runs in a separate process beside the fuzzer: reads as the victim and reports the latency of each reply.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [url = '', token = ''] = process.argv.slice(2);

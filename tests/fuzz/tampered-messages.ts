@@ -5,7 +5,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { hostileText, hostileValue } from './hostile-values.ts';
 import { SchemaValues } from './schema-values.ts';
 
-/** Replaces an ADB message on its way to a host: 24 bytes of header, and the payload. */
+/** Replaces an ADB message on its way to a host: its header of 24 bytes and its payload. */
 export type Tampering = (header: Buffer, payload: Buffer) => Buffer;
 
 const lengthAt = 12;
@@ -15,7 +15,7 @@ function message(header: Buffer, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-/** Answers of the helper's endpoints: trees and pictures as text, elements, windows, failures. */
+/** Replies of the helper's endpoints: trees and pictures as text, elements, windows, errors. */
 const Answer = Type.Object({
   sessionId: Type.Union([Type.String(), Type.Null()]),
   value: Type.Union([
@@ -49,7 +49,7 @@ const trees = [
   '\ufeff\0<hierarchy/>',
 ];
 
-/** A picture of 30,000 by 30,000 that nobody should unpack. */
+/** Returns a picture of 30,000 by 30,000 pixels that must not be decoded. */
 function pictureBomb(): Buffer {
   const size = Buffer.from('0000753000007530', 'hex');
   const head = Buffer.concat([Buffer.from('IHDR'), size, Buffer.from([8, 0, 0, 0, 0])]);
@@ -79,10 +79,10 @@ const bodies = fc.oneof(
   hostileText,
 );
 
-/** Each costs the phone the time limit of a call, and the campaign as much. */
+/** Wrong lengths are rare, because each costs a call's full time limit. */
 const wrongLengths = fc.oneof({ weight: 30, arbitrary: fc.constant(0) }, fc.constantFrom(1, -1, 10_000_000));
 
-/** In the place of an answer of the helper; another message stays as it is. */
+/** Replaces replies of the helper; other messages stay unchanged. */
 const tamperedAnswer: Arbitrary<Tampering> = fc
   .tuple(bodies, fc.constantFrom(200, 200, 200, 404, 500, 999), wrongLengths)
   .map(([body, status, more]): Tampering => (header, payload) => {
@@ -94,7 +94,7 @@ const tamperedAnswer: Arbitrary<Tampering> = fc
 
 const untouched: Tampering = (header, payload) => Buffer.concat([header, payload]);
 
-/** Output of Android's tools that the host reads: numbers, lists, XML, pictures. */
+/** Generates output of Android's tools that the host parses: numbers, lists, XML, pictures. */
 const printed = fc.oneof(
   fc.constantFrom(
     'Physical size: 99999999999x-1\n',
@@ -126,7 +126,7 @@ const tamperedPayload: Arbitrary<Tampering> = fc.oneof(
     }),
 );
 
-/** The shell protocol's five bytes before each piece of output: its kind and its length. */
+/** Adds the shell protocol's header of five bytes: kind and length of the output. */
 function shellOutput(payload: Buffer, text: string): Buffer {
   const body = Buffer.from(text, 'latin1').subarray(0, 1_000_000);
   const head = Buffer.from(payload.subarray(0, 5));
@@ -149,7 +149,7 @@ const tamperedMessage: Arbitrary<Tampering> = fc.oneof(
   ),
 );
 
-/** Mostly none, so that the host gets far. */
+/** Mostly no change, so that the host makes progress. */
 export const tamperings: Arbitrary<Tampering> = fc.oneof(
   { weight: 60, arbitrary: fc.constant(untouched) },
   { weight: 24, arbitrary: tamperedAnswer },

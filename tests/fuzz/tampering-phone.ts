@@ -7,14 +7,14 @@ import type { Tampering } from './tampered-messages.ts';
 const headerBytes = 24;
 const lengthAt = 12;
 
-/** A simulated phone whose ADB messages are changed on their way to the host. */
+/** Simulated phone whose ADB messages are changed on their way to the host. */
 export class TamperingPhone {
   readonly host = '127.0.0.1';
   readonly port: number;
   readonly #phone: SimulatedPhone;
   readonly #cable: Cable;
   #tamperings: Iterator<Tampering> = [].values();
-  /** Messages that were changed. */
+  /** Number of changed messages. */
   changed = 0;
 
   private constructor(phone: SimulatedPhone, cable: Cable) {
@@ -33,7 +33,7 @@ export class TamperingPhone {
     return tampering;
   }
 
-  /** Each changes one message of the phone; the messages after them stay as they are. */
+  /** Starts tampering: each function changes one message of the phone; later messages stay unchanged. */
   begin(tamperings: readonly Tampering[]): void {
     this.#tamperings = tamperings.values();
   }

@@ -12,13 +12,16 @@ import type { Known } from './api-requests.ts';
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
 const everything = ['read', 'launch', 'edit', 'review', 'host', 'admin'];
 
-/** Asks once more when the service has closed a kept connection in that moment: a busy machine sees it late. */
+/**
+ * Creates a caller that retries once if the service closed a persistent connection just then, which a busy machine
+ * notices late.
+ */
 function callerOf(url: string, token: string): ApiCaller {
   const call = createApiCaller(url, token);
   return (...request) => call(...request).catch(() => call(...request));
 }
 
-/** A user with what belongs to them. */
+/** User with the objects that belong to them. */
 export interface Person {
   id: string;
   token: string;
@@ -28,7 +31,7 @@ export interface Person {
   projectId: string;
 }
 
-/** A service as a process of its own: a victim, who only looks, and others, who are the fuzzer's. */
+/** Service in a separate process with users: a victim, who only reads, and others for the fuzzer. */
 export class World {
   readonly folder: string;
   readonly server: Program;
@@ -53,7 +56,7 @@ export class World {
       PHALANX_DATA_DIR: path.join(folder, 'server'),
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'warn',
-      // Limits are raised, because they would stop most requests before the code under test.
+      // Raised limits, because the default ones would stop most requests before the code under test.
       PHALANX_REQUESTS_PER_SECOND: '1000000',
       PHALANX_BAD_TOKENS_PER_MINUTE: '1000000000',
       PHALANX_MAX_TOKENS: '1000000',
@@ -72,17 +75,17 @@ export class World {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The document that the service serves. */
+  /** Fetches the OpenAPI document of the service. */
   async document(): Promise<unknown> {
     return (await fetch(`${this.url}/api/openapi.json`)).json();
   }
 
-  /** Puts back what belongs to the attacker, and says what is there to be asked for. */
+  /** Restores the attacker's objects. Returns the existing objects that requests may name. */
   async renew(attempts = 5): Promise<{ known: Known; tokens: (string | null)[] }> {
     try {
       return await this.#renew();
     } catch (error) {
-      // A long run gives way to all else on the machine, and limits of time are by the clock.
+      // A long run yields to other work on the machine, while time limits follow the clock.
       if (attempts <= 1 || this.server.hasExited) throw error;
       return this.renew(attempts - 1);
     }
@@ -98,15 +101,15 @@ export class World {
     this.#launchId = randomUUID();
     if (!attacker.host.isOpen) await this.#reconnect();
     attacker.deviceId = await deviceOf(attacker.api, attacker.host).catch(() => this.#reconnect());
-    // One of the requests before may have taken it, and it would end by itself.
+    // An earlier request may have taken the lease, which would end by itself.
     await this.endLease(attacker);
     await start(attacker.api, attacker.deviceId, this.#launchId);
     return { known: await this.#known(), tokens: await this.#callers() };
   }
 
-  /** All that the person can read and nobody else may change. */
+  /** Reads everything that the person can read and no other user may change. */
   async viewOf({ api, host, deviceId, projectId }: Person): Promise<Record<string, unknown>> {
-    // A machine that is busy with other things makes hosts silent.
+    // On a busy machine, hosts may be silent for too long.
     if (host.isOpen) await host.heartbeat();
     const paths = [
       '/api/v2/me',
@@ -136,7 +139,7 @@ export class World {
     await start(this.victim.api, this.victim.deviceId, randomUUID());
   }
 
-  /** The fuzzer may have forgotten its phone, and revoked the token of its host. */
+  /** Reconnects the attacker's host: the fuzzer may have removed its phone and revoked its token. */
   async #reconnect(): Promise<string> {
     const { attacker } = this;
     await attacker.host.cut();
@@ -165,7 +168,7 @@ export class World {
     return { id, token, api, host, deviceId, projectId: await createProject(api) };
   }
 
-  /** Somebody with whom the victim shares project and phone, and an administrator who may only look. */
+  /** Creates a user with whom the victim shares project and phone, and an administrator with read-only access. */
   async #createReaders(): Promise<void> {
     const { body } = await this.#admin('POST', '/api/v2/users', { body: { name: 'reader' } });
     const reader = stringAt(body['user'], 'id');
@@ -200,7 +203,7 @@ export class World {
       project_ids: [projectId],
     });
     const looking = await this.#createToken(id, { scopes: ['read'] });
-    // The attacker most of all: what is refused for want of a right finds less.
+    // Prefers the attacker: requests refused for missing permission find less.
     return [token, token, token, token, limited, looking, ...this.#readers, null, `phx_${'x'.repeat(40)}`];
   }
 
@@ -239,7 +242,7 @@ async function deviceOf(api: ApiCaller, { devices, hostId }: TestHost): Promise<
   return stringAt(own, 'device_id');
 }
 
-/** The reply without what changes by itself, and without what others share with the caller. */
+/** Removes volatile fields and objects shared by others from a reply. */
 function ownIn(text: string): unknown {
   const isOwn = (one: unknown): boolean =>
     typeof one !== 'object' ||
@@ -260,7 +263,7 @@ async function start(api: ApiCaller, deviceId: string, launchId: string): Promis
   if (status !== 200) throw new Error(text);
 }
 
-/** With two files and a commit. */
+/** Creates a project with two files and a commit. */
 async function createProject(api: ApiCaller): Promise<string> {
   const { body, text } = await api('POST', '/api/v2/automation-project', {
     body: { name: `of ${randomUUID()}` },

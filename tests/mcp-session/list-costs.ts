@@ -2,7 +2,10 @@ import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import llama from 'llama-tokenizer-js';
 
-/** The tokens of a text: by a vocabulary of 200,000 tokens, and by one of 32,000, of which a text takes more. */
+/**
+ * Token counts of a text: with a vocabulary of 200,000 tokens, and with one of 32,000, which needs more tokens per
+ * text.
+ */
 const tokenizers = {
   o200k: countTokens,
   llama: (text: string) => llama.encode(text, false, false).length,
@@ -16,7 +19,9 @@ export interface ListCost {
   readonly tokens: Readonly<Record<Tokenizer, number>>;
 }
 
-/** The costs of the list of tools in each conversation, as the service sends it: a row for each tool, the sum last. */
+/**
+ * Returns the cost of the tool list in each conversation, as sent by the service: a row for each tool, the sum last.
+ */
 export async function listCosts(client: Client): Promise<ListCost[]> {
   const { tools } = await client.listTools();
   const costOf = (name: string, text: string): ListCost => ({

@@ -1,8 +1,8 @@
 /**
- * `npm run mcp-session`
+ * `npm run lab -- mcp-session`
  *
- * A scripted agent writes, breaks and repairs an automation on a simulated phone through `/mcp`. Prints each call with the
- * tokens of its result, in the protocol of both eras, and what the list of tools costs.
+ * A scripted agent writes, breaks and repairs an automation on a simulated phone through `/mcp`. Prints each call
+ * with the tokens of its result, in the protocol of both eras, and the cost of the tool list.
  */
 import { Installation } from '../support/installation.ts';
 import { type ListCost, listCosts, tokenizerNames } from './list-costs.ts';

@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { until } from '@phalanx/host/testing/until';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
-/** Calls one tool, and returns the text of its result. */
+/** Calls a tool. Returns the text of its result. */
 export type CallTool = (name: string, args: Record<string, unknown>) => Promise<string>;
 
 export const eras = ['2025', '2026'] as const;
@@ -13,7 +13,7 @@ export interface Service {
   readonly token: string;
 }
 
-/** A call with its price for an agent. */
+/** Call with its cost for an agent. */
 export interface TalliedCall {
   readonly name: string;
   readonly args: Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface TalliedCall {
   readonly tokens: number;
 }
 
-/** The official SDK's client, in the protocol of an era. */
+/** Connects the official SDK's client with the protocol of an era. */
 export async function connectSdk({ url, token }: Service, era: Era): Promise<Client> {
   const mode = era === '2025' ? 'legacy' : ({ pin: '2026-07-28' } as const);
   const client = new Client({ name: 'scripted session', version: '1' }, { versionNegotiation: { mode } });
@@ -55,8 +55,8 @@ function found(pattern: RegExp, text: string): string {
 }
 
 /**
- * An agent writes an automation, its app shows what the code does not know, and the agent repairs it from the group of
- * that screen: what has to be in each result is checked. Returns all calls.
+ * Plays an agent that writes an automation, whose app shows an unknown screen, and repairs it from the group of that
+ * screen. Checks the essential content of each result. Returns all calls.
  */
 export async function playSession(callTool: CallTool, device: string): Promise<TalliedCall[]> {
   const calls: TalliedCall[] = [];
@@ -94,7 +94,7 @@ export async function playSession(callTool: CallTool, device: string): Promise<T
   found(/(log 3 there)/, await call('run_project', { project, devices: [device], wait_s: 55 }));
   await call('commit_project', { project, message: 'Opens the settings' });
 
-  // The run breaks: the code expects other settings.
+  // The run fails because the code expects other settings.
   const broken = written(begin + code("{ id: 'nowhere' }"));
   found(/^(Written)/, await call('write_project', { project, files: broken }));
   const failed = await call('run_project', { project, devices: [device], wait_s: 55 });

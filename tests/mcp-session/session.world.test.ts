@@ -7,7 +7,7 @@ import { callSdk, connectSdk, eras, playSession, type Service } from './session.
 
 const maxCalls = 25;
 const maxTokens = 20_000;
-/** Tokens of the list of tools, which each conversation pays for. */
+/** Maximum number of tokens of the tool list, which each conversation pays. */
 const maxListTokens = 3000;
 
 let installation: Installation;
@@ -39,7 +39,7 @@ test.each(eras)('the list of tools costs few tokens by any tokenizer, in the pro
     expect([tokenizer, tokens <= maxListTokens, tokens]).toEqual([tokenizer, true, tokens]);
 });
 
-/** The part of the module that is used here. */
+/** Part of the module that is used here. */
 interface OtherModule {
   readonly createMCPClient: (options: object) => Promise<OtherClient>;
 }

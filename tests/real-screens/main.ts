@@ -1,9 +1,9 @@
 /**
- * `npm run real-screens [-- --from REPOSITORY]`
+ * `npm run lab -- real-screens [--from REPOSITORY]`
  *
- * Fetches dumps of real phones from public repositories and prints how well their screens are grouped, in ten orders, and how
- * many screens have a sign that holds on all their dumps and on no dump of another screen. `--from` names a copy of the first
- * repository to clone in place of it.
+ * Fetches dumps of real phones from public repositories. Prints how well their screens are grouped, in ten orders,
+ * and how many screens have a sign that holds on all their dumps and on no dump of another screen. `--from` names a
+ * copy of the first repository to clone instead.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,15 +1,15 @@
-/** UI trees that `uiautomator dump` wrote on somebody's phone, in a public repository. */
+/** UI trees that `uiautomator dump` wrote on real phones, in a public repository. */
 export interface DumpSource {
   /** Address that git can clone. */
   repository: string;
   commit: string;
-  /** Paths of files by the screen that they show, as a person would tell them apart. */
+  /** Paths of files by screen, as a person would distinguish them. */
   screens: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Nothing of them is in this repository: they are somebody else's, and show names of people. */
+/** Sources of dumps. This repository contains none of them: they belong to others and show names of people. */
 export const dumpSources: readonly DumpSource[] = [
-  // WeCom in Chinese, whose IDs are three letters that change with each version, and a launcher.
+  // WeCom in Chinese, with IDs of three letters that change with each version, and a launcher.
   {
     repository: 'https://github.com/369219053/wework-auto-reply.git',
     commit: '76f390de540d05bea85e287c114039a6043459c3',

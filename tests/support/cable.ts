@@ -4,20 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 interface CableOptions {
-  /** How long everything takes to go through; asked for each piece. Default: 0. */
+  /** Returns the latency in ms of each chunk. Default: 0. */
   delayMs?: () => number;
-  /** Passes on what one end says to the other; then there is neither delay nor silence. */
+  /** Forwards data between both ends; delay and silence are then not available. */
   carry?: (near: Socket, far: Socket) => void;
 }
 
-/** A TCP connection through a place where it can be cut. */
+/** TCP connection that can be cut. */
 export class Cable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #delayMs: () => number;
   #isPulled = false;
   #silences = 0;
-  /** Resolved while something goes through. */
+  /** Resolved while data passes. */
   #loud = Promise.resolve();
   #endSilence = (): void => undefined;
 
@@ -49,20 +49,20 @@ export class Cable {
   }
 
   get url(): string {
-    // A TCP server's address is never a text.
+    // The address of a TCP server is never a string.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const { port } = this.#server.address() as AddressInfo;
     return `http://127.0.0.1:${port}`;
   }
 
-  /** This address, by way of the cable. */
+  /** Returns this address as reached through the cable. */
   through(address: string): string {
     const url = new URL(address);
     url.host = new URL(this.url).host;
     return url.href;
   }
 
-  /** Cuts every connection that goes through; new ones go through again. */
+  /** Cuts every open connection; new ones pass again. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -71,7 +71,7 @@ export class Cable {
     return this.#isPulled;
   }
 
-  /** Nothing goes through until it is plugged in again. */
+  /** Cuts every connection and blocks new ones until `plug` is called. */
   pull(): void {
     this.#isPulled = true;
     this.cut();
@@ -81,7 +81,7 @@ export class Cable {
     this.#isPulled = false;
   }
 
-  /** Nothing goes through, and neither end is told, until `carryOn`. */
+  /** Drops all data, without either end noticing, until `carryOn` is called. */
   silence(): void {
     this.#silences += 1;
     if (this.#silences > 1) return;
@@ -96,7 +96,7 @@ export class Cable {
     if (this.#silences === 0) this.#endSilence();
   }
 
-  /** One direction. A piece never overtakes an earlier one, whatever the delay or a silence has become meanwhile. */
+  /** Creates one direction. A chunk never overtakes an earlier one, regardless of changes to delay or silence. */
   #line(): Transform {
     const pass = async (): Promise<void> => {
       await this.#loud;

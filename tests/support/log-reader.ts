@@ -3,10 +3,13 @@ import type { LogEntry } from '@phalanx/protocol';
 
 import type { Installation } from './installation.ts';
 
-/** A run that is silent for so long has stopped to run. */
+/** Time in ms after which a silent run counts as stopped. */
 const quietLimitMs = 60_000;
 
-/** Reads the logs of one launch through the cursor, whatever happens to the service meanwhile. */
+/**
+ * Reads the logs of one launch by pages of `automationLogs`, like programs that follow no events, regardless of
+ * faults in the service.
+ */
 export class LogReader {
   readonly entries: LogEntry[] = [];
   readonly deviceId: string;
@@ -19,7 +22,7 @@ export class LogReader {
     this.launchId = launch.launchId;
   }
 
-  /** Reads what is new. False when there was nothing, or nobody to ask. */
+  /** Reads new entries. Returns false if there were none or the service is unreachable. */
   async poll(): Promise<boolean> {
     const from = this.entries.at(-1)?.id;
     const page = await this.#installation.readLogs(this.deviceId, this.launchId, from).catch(() => []);
@@ -27,7 +30,7 @@ export class LogReader {
     return page.length > 0;
   }
 
-  /** Reads on until the run has ended and nothing is left to read. */
+  /** Reads until the run has ended and all entries are read. */
   async readToEnd(): Promise<void> {
     let lastNewsAt = performance.now();
     for (let hasEnded = false; !hasEnded; await sleep(20)) {
@@ -41,7 +44,7 @@ export class LogReader {
     }
   }
 
-  /** The numbers of the lines `line N`, as they were read. */
+  /** Returns the numbers of the lines `line N`, in reading order. */
   get numbers(): number[] {
     return this.entries
       .map(({ message }) => /^line (\d+)$/.exec(message)?.[1])

@@ -1,4 +1,7 @@
-/** A project of 30 files with whatever TypeScript projects have: circles, JSON, enums, decorators, generics. */
+/**
+ * Returns a project of 30 files with typical features of TypeScript projects: circular imports, JSON, enums,
+ * decorators, generics.
+ */
 export function manyFilesProject(): Record<string, string> {
   const parts = Array.from({ length: 24 }, (_, index) => `parts/part-${index + 1}.ts`);
   const files: Record<string, string> = {
@@ -63,7 +66,7 @@ console.log(\`enum: \${Color[Color.Blue]}, JSON: \${answer.answer}, awaited: \${
 const lineOf = (content: string | undefined, mark: string): number =>
   (content ?? '').split('\n').findIndex((line) => line.endsWith(`// ${mark}`)) + 1;
 
-/** The number of the marked line of a file. */
+/** Returns the number of the marked line of a file. */
 export function markedLine(files: Readonly<Record<string, string>>, name: string): number {
   return name === 'sum.ts' ? lineOf(files['main.ts'], 'sum') : lineOf(files[name], 'marked');
 }

@@ -9,7 +9,7 @@ const words = {
   ja: { title: '一年間半額', accept: '購入', refuse: 'いいえ', next: '次へ' },
 } as const;
 
-/** Smallest, usual and a tablet. */
+/** Screens of a small phone, a typical phone and a tablet. */
 const kinds = [
   { language: 'en', display: { width: 1080, height: 2400, density: 420 } },
   { language: 'de', display: { width: 720, height: 1280, density: 320 } },
@@ -21,7 +21,7 @@ interface Gate {
   redraw: () => void;
 }
 
-/** Shows an offer after the second step, which nobody who wrote an automation has seen. */
+/** App that shows an offer after the second step, which the automation does not handle. */
 function offerApp({ title, accept, refuse, next }: (typeof words)[keyof typeof words], gate: Gate): App {
   return defineApp({
     packageName: offerPackage,
@@ -67,7 +67,10 @@ function offerApp({ title, accept, refuse, next }: (typeof words)[keyof typeof w
   });
 }
 
-/** Three phones of three sizes and languages, in this process, with an app that the automation does not know all of. */
+/**
+ * Starts three phones of three sizes and languages in this process, with an app that the automation knows only
+ * partly.
+ */
 export async function startOfferPhones() {
   const started = await Promise.all(
     kinds.map(async ({ language, display }, index) => {
@@ -79,7 +82,7 @@ export async function startOfferPhones() {
   );
   return {
     settings: { PHALANX_PHONES: started.map(({ phone }) => `${phone.host}:${phone.port}`).join(',') },
-    /** While it is closed, the app of the first phone shows that alone. */
+    /** Opens or closes the gate. While closed, the app of the first phone shows only the gate. */
     setGate(isOpen: boolean): void {
       const gate = started[0]?.gate;
       if (gate === undefined) return;
@@ -92,7 +95,7 @@ export async function startOfferPhones() {
   };
 }
 
-/** Takes the steps of that app, and does not know its offer. */
+/** Code that takes the steps of that app and does not recognize its offer. */
 export const offerCode = `enum State {
   Unknown = 'Unknown',
   Launcher = 'Launcher',

@@ -16,7 +16,7 @@ import { Cable } from './cable.ts';
 import type { GivenPhones } from './installation.ts';
 
 const helper = 'io.appium.uiautomator2.server';
-/** Thirty times 18 MB would be a test of their own. */
+/** Preinstalled packages: pushing 18 MB to each of thirty phones would be a test of its own. */
 const installedPackages = [helper, `${helper}.test`].map((name) => ({
   name,
   versionCode: 278,
@@ -26,12 +26,12 @@ const installedPackages = [helper, `${helper}.test`].map((name) => ({
 export interface FleetPhone {
   readonly phone: SimulatedPhone;
   readonly cable: Cable;
-  /** How it is reached, and what a phone without a number of its own is called. */
+  /** Address of the phone, which also names a phone without a serial number. */
   readonly address: string;
   readonly isBehindAdb: boolean;
 }
 
-/** Phones of five makers and four releases of Android on cables that can be pulled, half of them behind an adb server. */
+/** Phones of five makers and four Android releases on cables that can be pulled, half of them behind an adb server. */
 export class PhoneFleet {
   readonly phones: readonly FleetPhone[];
   readonly #adbPort: number;
@@ -66,7 +66,7 @@ export class PhoneFleet {
     };
   }
 
-  /** Plugs it in again. An adb server is told of phones on TCP, where it finds those on USB by itself. */
+  /** Plugs the phone in again. An adb server must be told of TCP phones, while it finds USB phones by itself. */
   async plug({ cable, isBehindAdb, address }: FleetPhone): Promise<void> {
     cable.plug();
     if (isBehindAdb) await this.#connect(address);
@@ -84,8 +84,8 @@ export class PhoneFleet {
   }
 
   /**
-   * Restarts adb and connects again, as a service manager and USB do: Debian's adb also ends by itself, by a
-   * segmentation fault among many `connect`.
+   * Restarts adb and reconnects, like a service manager and USB: Debian's adb sometimes crashes with a segmentation
+   * fault during many `connect` calls.
    */
   async #keepAdb(): Promise<void> {
     for (;;) {
@@ -103,7 +103,7 @@ export class PhoneFleet {
 
   async #connect(address: string): Promise<void> {
     const { hostname: host, port } = new URL(`http://${address}`);
-    // A server that is not there connects it when it starts.
+    // A stopped server connects the phone when it starts.
     await this.#adb.connect({ host, port: Number(port) }).catch(() => {});
   }
 }

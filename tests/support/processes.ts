@@ -4,7 +4,7 @@ export interface ProcessState {
   readonly pid: number;
   readonly parent: number;
   readonly session: number;
-  /** In ticks since the machine has started: with the ID it names one process for good. */
+  /** Start time in ticks since the machine's boot; together with the process ID it is unique. */
   readonly startedAt: string;
   readonly command: string;
 }
@@ -12,7 +12,7 @@ export interface ProcessState {
 function listProcesses(): ProcessState[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
-    // The name in brackets may have anything in it.
+    // The name in brackets may contain any characters.
     const [state = '', parent, , session, ...rest] =
       tryRead(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ') ?? [];
     if (parent === undefined || state === 'Z') return [];
@@ -22,14 +22,14 @@ function listProcesses(): ProcessState[] {
   });
 }
 
-/** The process and all that it has started. */
+/** Returns the process and its descendants. */
 export function family(pid: number, all = listProcesses()): ProcessState[] {
   const own = all.filter((one) => one.pid === pid);
   const children = all.filter(({ parent }) => parent === pid);
   return [...own, ...children.flatMap((child) => family(child.pid, all))];
 }
 
-/** Those of `processes` that are still there, as their command lines. */
+/** Returns the command lines of those `processes` that are still alive. */
 export function living(processes: readonly ProcessState[]): string[] {
   const now = new Set(listProcesses().map(({ pid, startedAt }) => `${pid} ${startedAt}`));
   return processes

@@ -8,10 +8,10 @@ import { until } from '@phalanx/host/testing/until';
 
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
-/** For a service that hangs: on a machine that does much else, its start alone takes longer than what one waits for later. */
+/** Time limit in ms for a service's start: on a busy machine the start alone takes longer than most later waits. */
 export const startLimitMs = 180_000;
 
-/** A `phalanx` process, as an operator would start it. */
+/** `phalanx` process as an operator would start it. */
 export class Program {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly exited: Promise<unknown>;
@@ -34,7 +34,7 @@ export class Program {
     }
   }
 
-  /** All that it has printed. */
+  /** Returns all output so far. */
   get output(): string {
     return this.#output;
   }
@@ -51,7 +51,9 @@ export class Program {
     return this.#child.exitCode;
   }
 
-  /** The first match of `pattern` in what it prints. Throws with all of it when it ends without a match. */
+  /**
+   * Waits for the first match of `pattern` in the output. Throws with the output if the program ends without a match.
+   */
   async printed(pattern: RegExp, limitMs = startLimitMs): Promise<RegExpExecArray> {
     const match = await until(
       `${pattern} in what the program prints`,

@@ -1,4 +1,4 @@
-/** Work that is done again and again, by one or several at once, until it is told to end. */
+/** Repeats work, in one or several parallel loops, until it is ended. */
 export class RepeatedWork {
   readonly #works: Promise<void>[] = [];
   #isEnding = false;
@@ -7,7 +7,7 @@ export class RepeatedWork {
     for (let no = 0; no < count; no += 1) this.#works.push(this.#repeat(work));
   }
 
-  /** Resolves when what is under way is done. */
+  /** Resolves when the work in flight is done. */
   async end(): Promise<void> {
     this.#isEnding = true;
     await Promise.all(this.#works);

@@ -1,4 +1,4 @@
-/** Chance that can be played again (mulberry32). */
+/** Reproducible random numbers (mulberry32). */
 export class SeededRandom {
   #state: number;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed;
   }
 
-  /** A whole number from 0 on. */
+  /** Returns an integer from 0 up to but excluding `end`. */
   below(end: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

@@ -1,6 +1,6 @@
 const lineLength = 110;
 
-/** JSON with a line for each field, but for values that fit into one. */
+/** Formats JSON with one line per field, except for values that fit into one line. */
 export function layOut(value: unknown, indent = ''): string {
   const line = JSON.stringify(value);
   if (typeof value !== 'object' || value === null || line.length + indent.length <= lineLength) return line;

@@ -2,7 +2,7 @@ import type { ServerMessage } from '@phalanx/protocol';
 
 type Question = Extract<ServerMessage, { request_id: string }>;
 
-/** A screen with two buttons. */
+/** Screen with two buttons. */
 const screen = JSON.stringify({
   captured_at: 1,
   rotation: 0,
@@ -27,7 +27,7 @@ const acted = (steps: number): string => {
   return JSON.stringify({ results, captures: 2, settled: true, code: ['await agent.actions.home();'] });
 };
 
-/** Answers of the phones of Ann. Undefined: the usual answer of a test host. */
+/** Returns the reply of Ann's phones. Undefined: the default reply of a test host. */
 export function answerOf(question: Question): Buffer | undefined {
   const { type, request_id } = question;
   const head = JSON.stringify({ type, request_id });

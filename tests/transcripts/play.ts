@@ -21,13 +21,13 @@ const rooms = [
 
 export interface Transcript {
   readonly text: string;
-  /** The operations that were asked for. */
+  /** Operations that were called. */
   readonly played: ReadonlySet<string>;
-  /** Steps that failed, so that there is less to compare. */
+  /** Failed steps, which leave less to compare. */
   readonly complaints: readonly string[];
 }
 
-/** Plays all sections in the order of the seed, on servers of their own. */
+/** Plays all sections in the order of the seed, on separate servers. */
 export async function recordTranscript(engine: EngineName, seed: number): Promise<Transcript> {
   const random = new SeededRandom(seed);
   const sections = random.shuffled(rooms.flatMap((sectionsOf) => sectionsOf(random)));

@@ -8,14 +8,17 @@ import type { Stage } from './stage.ts';
 import { ownOrigin, type Section, type Step, type StepDetails } from './step.ts';
 import { writtenReply } from './written-reply.ts';
 
-/** After the first wait in vain, the others are of no use: the transcript is to end and show what is different. */
+/**
+ * Time limit in ms after the first failed wait: further waits are useless, because the transcript should end and show
+ * the difference.
+ */
 const shortWaitMs = 2000;
 
-/** Plays steps, and writes down what is asked and answered. */
+/** Plays steps and records requests and replies. */
 export class Player {
-  /** The operations that were answered with a success. */
+  /** Operations that succeeded. */
   readonly played = new Set<string>();
-  /** Steps that failed. */
+  /** Failed steps. */
   readonly complaints: string[] = [];
   readonly #stage: Stage;
   readonly #parts: string[] = [];
@@ -47,7 +50,7 @@ export class Player {
     this.#parts.push(`${writtenRequest(line, details)}\n${written}`);
   }
 
-  /** A step that fails becomes a line of the transcript, which goes on. */
+  /** Records a failed step as a line of the transcript, which continues. */
   #complain(problem: unknown): void {
     const text = this.#stage.names.inText(problem instanceof Error ? problem.message : String(problem));
     this.complaints.push(text);
@@ -82,7 +85,7 @@ export class Player {
   }
 }
 
-/** A request as its table has it, with the names of values. */
+/** Returns a request as written in its table, with the names of values. */
 function writtenRequest(line: string, details: StepDetails): string {
   const { caller, method, path } = readRequest(line, {}, (name) => `$${name}`);
   const { headers, raw, body = raw === undefined ? undefined : `${raw.length} bytes` } = details;

@@ -2,17 +2,17 @@ import { allRoutes } from '@phalanx/protocol';
 
 import type { StepDetails } from './step.ts';
 
-/** A step as a request. */
+/** Step as a request. */
 export interface PlayedRequest {
   readonly caller: string;
-  /** Undefined: of no contract. */
+  /** Operation; undefined if no contract describes the request. */
   readonly operation: string | undefined;
   readonly method: string;
   readonly path: string;
   readonly details: StepDetails;
 }
 
-/** Reads the line of a step, with `valueOf` in the places of its `$names`. */
+/** Parses the line of a step and replaces its `$names` by `valueOf`. */
 export function readRequest(
   line: string,
   given: StepDetails,
@@ -31,7 +31,7 @@ export function readRequest(
   }
   const { method, operationId: operation } = contract;
   const path = contract.path.replaceAll(/:\w+/g, () => encodeURIComponent(parameters.shift() ?? ''));
-  // A whole address, as replies have it.
+  // Full URL, as in replies.
   const isAddress = first.startsWith('http');
   return { caller, operation, method, path: isAddress ? pathOf(first) : `${path}${end}`, details };
 }

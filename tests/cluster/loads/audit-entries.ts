@@ -20,11 +20,11 @@ const Page = Compile(
 
 interface Options {
   api: BalancedApi;
-  /** The caller's launch IDs of what has begun. */
+  /** Returns the caller's launch IDs of started launches. */
   launchIds: () => readonly string[];
 }
 
-/** Holds what was acknowledged against the audit log: each change has one entry. */
+/** Compares acknowledged changes with the audit log: each change has exactly one entry. */
 export class AuditEntries implements Load {
   readonly violations: string[] = [];
   readonly counts = { changes: 0 };
@@ -49,7 +49,7 @@ export class AuditEntries implements Load {
     if (count !== 1) this.violations.push(`${change} was acknowledged, and has ${count} audit entries`);
   }
 
-  /** How many there are of each request, and of each launch ID. */
+  /** Counts the entries of each request and of each launch ID. */
   async #read(): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     const add = (key: unknown): void => {

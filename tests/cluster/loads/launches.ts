@@ -38,24 +38,24 @@ interface Launched {
   readonly launchId: string;
   readonly deviceId: string;
   readonly runId: string;
-  /** Until when all of its lines are in `automationLogs`, by `performance.now()`. */
+  /** Time until which all of its lines are in `automationLogs`, by `performance.now()`. */
   readonly wholeUntil: number;
 }
 
 const callerCount = 4;
-/** A host that has lost its connection at that moment is told on its next one. */
+/** Time limit in ms for the start: a host that loses its connection gets the launch on its next one. */
 const beginMs = 30_000;
-/** For reading. */
+/** Margin in ms for reading. */
 const marginMs = 60_000;
 
 const sameAnswer = (reply: Reply): string =>
   `${reply.status} ${reply.text.replace(/"request_id":"[^"]*"/, '')}`;
 
-/** Four who launch and stop, and ask each time again. */
+/** Four callers that launch and stop, and repeat each request. */
 export class Launches implements Load {
   readonly violations: string[] = [];
   readonly started: Launched[] = [];
-  /** The runs of answers that said that they have not begun, by their IDs. */
+  /** Runs that a reply reported as not started, by run ID. */
   readonly #refused = new Map<string, string>();
   readonly counts = { launches: 0, refused: 0, repeats: 0, stops: 0, lines: 0 };
   readonly #options: Options;
@@ -70,7 +70,7 @@ export class Launches implements Load {
     return this.#callers.end();
   }
 
-  /** Reads the logs of what has been started. */
+  /** Reads the logs of all started runs. */
   async check(): Promise<void> {
     for (const [runId, text] of this.#refused)
       if (this.runOf(runId) !== undefined)
@@ -111,7 +111,10 @@ export class Launches implements Load {
     if (random.below(3) === 0) await this.#stop(launched);
   }
 
-  /** A reply that devices are not available means that nothing was launched, so the next one may succeed. */
+  /**
+   * Compares the replies to the same launch. An unavailable device means that nothing was launched, so the next reply
+   * may be a success.
+   */
   #compare(launchId: string, replies: readonly Reply[]): void {
     const final = replies.filter(({ text }) => !text.includes('"devices_unavailable"'));
     const answers = new Set(final.map(sameAnswer));
@@ -125,7 +128,7 @@ export class Launches implements Load {
     this.counts.refused = this.#refused.size;
   }
 
-  /** The host is told to begin at the moment of the answer. */
+  /** Requires that the host has begun the run: it gets the message at the time of the reply. */
   async #requireBegun(launchId: string, { body }: Reply): Promise<string | undefined> {
     const [device] = Outcome.Check(body) ? body.devices : [];
     const runId = device?.run_id ?? undefined;
@@ -150,12 +153,12 @@ export class Launches implements Load {
   async #requireLogs(launched: Launched): Promise<void> {
     const { runId, wholeUntil } = launched;
     this.#requireLines(runId, 'its log', await this.#readRunLog(runId));
-    // These forget what is older.
+    // `automationLogs` drops older lines.
     if (performance.now() < wholeUntil)
       this.#requireLines(runId, 'automationLogs', await this.#poll(launched));
   }
 
-  /** Each line once, in order. */
+  /** Requires each line exactly once, in order. */
   #requireLines(runId: string, place: string, lines: readonly string[]): void {
     this.counts.lines += lines.length;
     const wanted = this.runOf(runId)?.logged ?? 0;

@@ -12,7 +12,7 @@ const User = Compile(Type.Object({ user: Type.Object({ id: Type.String() }) }));
 const Lease = Compile(Type.Object({ lease: Type.Object({ lease_id: Type.String() }) }));
 const Token = Compile(Type.Object({ secret: Type.String() }));
 const leaseMs = 6000;
-/** For what the clocks of servers may differ by. */
+/** Margin in ms for differences between the clocks of servers. */
 const marginMs = 1000;
 const tries = 3;
 
@@ -22,14 +22,17 @@ interface Options {
   random: SeededRandom;
 }
 
-/** One user leases devices, and another one sends them input at any server. */
+/** One user leases devices while another sends them input through any server. */
 export class Leases implements Load {
   readonly violations: string[] = [];
   readonly counts = { leases: 0, touches: 0, taken: 0 };
   readonly #options: Options;
   readonly #holder: string;
   readonly #callers = new RepeatedWork();
-  /** IDs of leases whose end was asked for without an answer: it may come at any moment, also when one was extended since. */
+  /**
+   * IDs of leases with an unacknowledged request to end them, which may take effect at any time, even after an
+   * extension.
+   */
   readonly #endingIds = new Set<string>();
 
   private constructor(options: Options, holder: string) {
@@ -38,7 +41,7 @@ export class Leases implements Load {
     this.#callers.begin(1, () => this.#holdOne());
   }
 
-  /** The holder is a user with whom all phones are shared. */
+  /** Starts the load. The holder is a user with whom all phones are shared. */
   static async begin(options: Options): Promise<Leases> {
     const { api, deviceIds } = options;
     const { body: made } = await api.call('POST', accessRoutes.createUser.path, { name: 'holder' });
@@ -64,7 +67,7 @@ export class Leases implements Load {
     await pause(random.below(500));
     const place = deviceControlRoutes.lease.path.replace(':id', random.pick(deviceIds));
     const asHolder = { token: this.#holder };
-    // A server that stands still may answer when most of the lease is over.
+    // A frozen server may reply after most of the lease has passed.
     const heldUntil = performance.now() + leaseMs - marginMs;
     const lease = await api.attempt('POST', place, { duration_ms: leaseMs }, asHolder);
     if (lease?.status !== 200 || !Lease.Check(lease.body)) return;
@@ -72,7 +75,7 @@ export class Leases implements Load {
     if (this.#endingIds.has(id)) return;
     this.counts.leases += 1;
     for (let no = 0; no < tries; no += 1) await this.#touch(place, heldUntil);
-    // With its ID: a request that a frozen server answers late must not end the next lease.
+    // Sends the ID, so that a request that a frozen server handles late does not end the next lease.
     this.#endingIds.add(id);
     const ended = await api.attempt('DELETE', `${place}?lease_id=${id}`, undefined, asHolder);
     if (ended !== undefined) this.#endingIds.delete(id);

@@ -1,10 +1,10 @@
-/** Callers of the cluster, who note what must not happen. */
+/** Callers of the cluster, which record violations. */
 export interface Load {
   readonly violations: readonly string[];
-  /** Numbers of actions, for the reader of the test. */
+  /** Numbers of actions, for the test's report. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Resolves when all callers have their last answers. */
+  /** Resolves when all callers have their last replies. */
   end(): Promise<void>;
-  /** Once everything is quiet: looks whether everything is there. */
+  /** Checks after the end that nothing is missing. */
   check(): Promise<void>;
 }

@@ -24,13 +24,13 @@ interface Options {
   random: SeededRandom;
 }
 
-/** Three who review the same records at once. */
+/** Three users who review the same records concurrently. */
 export class Records implements Load {
   readonly violations: string[] = [];
   readonly counts = { records: 0, marked: 0 };
   readonly #options: Options;
   readonly #callers = new RepeatedWork();
-  /** Mark that was answered with 200, by record; empty if that answer was lost. */
+  /** Mark acknowledged with 200, by record; empty if the reply was lost. */
   readonly #marked = new Map<string, string>();
 
   constructor(options: Options) {

@@ -35,14 +35,17 @@ const fileNames = ['first.txt', 'second.txt'];
 /** Maximum number of lines of a file, so that it stays small. */
 const maxLines = 400;
 
-/** Three who edit the files of one project: each adds a line to what it has read, if that is still what is there. */
+/**
+ * Three users who edit the same files of a project: each appends a line to the version that it has read, unless the
+ * file has changed.
+ */
 export class Saves implements Load {
   readonly violations: string[] = [];
   readonly counts = { saves: 0, conflicts: 0, commits: 0 };
   readonly #options: Options;
   readonly #project: Project;
   readonly #callers = new RepeatedWork();
-  /** Lines that were answered with 200, by file. */
+  /** Lines acknowledged with 200, by file. */
   readonly #saved = new Map(fileNames.map((name) => [name, new Set<string>()]));
 
   private constructor(options: Options, project: Project) {
@@ -76,7 +79,7 @@ export class Saves implements Load {
     const { api } = this.#options;
     const contents = await Promise.all(fileNames.map(async (name) => (await this.#read(name)).content));
     for (const [at, name] of fileNames.entries()) this.#requireLines(name, contents[at] ?? '');
-    // Commits the saved files, because clones have commits only.
+    // Commits the saved files, because clones contain only commits.
     await api.call('POST', commitRoutes.commit.path.replace(':id', this.#project.id), { message: 'the end' });
     for (const url of api.urls) await this.#requireClone(url, contents);
   }
@@ -89,7 +92,7 @@ export class Saves implements Load {
     if (new Set(lines).size < lines.length) this.violations.push(`${name} has a line twice: ${content}`);
   }
 
-  /** Each server has the same, and git finds nothing wrong with it. */
+  /** Requires that a clone from each server has the same content and passes git's check. */
   async #requireClone(url: string, contents: readonly string[]): Promise<void> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-clone-'));
     const { host } = new URL(url);
@@ -125,7 +128,7 @@ export class Saves implements Load {
     if (content.split('\n').length < maxLines) await this.#save(name, { content, etag });
   }
 
-  /** An answer that was lost may have been either. */
+  /** Saves a file. A lost reply leaves the outcome open. */
   async #save(name: string, { content, etag }: { content: string; etag: string }): Promise<void> {
     const line = randomUUID();
     const place = fileRoutes.write.path.replace(':id', this.#project.id);

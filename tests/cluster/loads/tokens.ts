@@ -9,7 +9,7 @@ import type { BalancedApi } from '../balanced-api.ts';
 import type { Load } from './load.ts';
 
 const Created = Compile(Type.Object({ secret: Type.String(), token: Type.Object({ id: Type.String() }) }));
-/** A revoked token opens nothing, so long after the answer. */
+/** Time in ms after the reply within which a revoked token must stop working. */
 const revokedMs = 1000;
 
 interface Options {
@@ -17,7 +17,7 @@ interface Options {
   random: SeededRandom;
 }
 
-/** Someone who makes tokens, uses them everywhere, and revokes them. */
+/** User who creates tokens, uses them on all servers, and revokes them. */
 export class Tokens implements Load {
   readonly violations: string[] = [];
   readonly counts = { revoked: 0, tried: 0 };
@@ -46,7 +46,7 @@ export class Tokens implements Load {
     const { secret, token } = created.body;
     await this.#askAll(secret);
     const revoked = await api.call('DELETE', accessRoutes.deleteToken.path.replace(':id', token.id));
-    // A repetition finds it gone.
+    // A repeated request finds the token already deleted.
     if (![200, 404].includes(revoked.status))
       this.violations.push(`a token was not revoked: ${revoked.text}`);
     await pause(revokedMs);

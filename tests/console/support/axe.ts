@@ -15,12 +15,15 @@ interface AxeOptions {
 
 const ofColours = ['color-contrast', 'link-in-text-block'];
 
-/** Violations that axe finds on the page as it is, a line each: by all of its rules, or by those about colours. */
+/**
+ * Returns the violations that axe finds on the current page, one line each: by all of its rules, or by those about
+ * colors.
+ */
 export async function findViolations(page: Page, rules: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // Evaluates the script as the browser's owner, whom the page's policy does not bind.
+  // Evaluates the script with the browser's privileges, which the page's policy does not restrict.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   const options: AxeOptions = {
-    // Axe would describe each node that passes.
+    // Skips the description of passing nodes.
     resultTypes: ['violations'],
     ...(rules === 'colours' && { runOnly: ofColours }),
   };
@@ -34,7 +37,7 @@ export async function findViolations(page: Page, rules: 'all' | 'colours' = 'all
   return results.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node}`));
 }
 
-/** The same in both themes, which differ in their colours alone. The page is light afterwards. */
+/** Returns the violations in both themes, which differ only in colors. The page uses the light theme afterwards. */
 export async function findViolationsOfThemes(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' });
   const dark = await findViolations(page, 'colours');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 
-/** Debian's names first. */
+/** Program names of Chromium, Debian's first. */
 const programs = ['chromium', 'chromium-browser', 'google-chrome'];
 
 export function findChromium(): string | undefined {
@@ -12,13 +12,13 @@ export function findChromium(): string | undefined {
     .find((file) => existsSync(file));
 }
 
-/** Opens Chromium. It ends with this process, however that ends, because the pipe between them closes. */
+/** Opens Chromium. The browser ends with this process in any case, because the pipe between them closes. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('chromium is not installed');
   return chromium.launch({
     executablePath,
-    // In a container Chromium's own sandbox has nothing to stand on; it sees our own pages only.
+    // Chromium's own sandbox does not work in a container; the browser opens only our own pages.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
     handleSIGHUP: false,
     handleSIGINT: false,
@@ -28,7 +28,10 @@ export async function openBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of all test files of a worker, because each start of Chromium is six processes. A file closes its windows. */
+/**
+ * Returns the browser shared by all test files of a worker, because each start of Chromium creates six processes.
+ * Each file closes its windows.
+ */
 export async function sharedBrowser(): Promise<Browser> {
   const open = await shared;
   if (open?.isConnected() === true) return open;
@@ -44,11 +47,11 @@ export async function closeWindows(): Promise<void> {
 export interface Watched {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Violations of the policy, and errors that nobody caught. */
+  /** Policy violations and uncaught errors. */
   readonly problems: readonly string[];
 }
 
-/** A browser window of its own, signed out, that notes what a story must not meet. */
+/** Opens a separate, signed-out browser window that records problems. */
 export async function openWindow(
   browser: Browser,
   options: Parameters<Browser['newContext']>[0] = {},
@@ -73,13 +76,13 @@ export async function openWindow(
   page.on('pageerror', (error) => problems.push(`${error.name}: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();
-    // Requests that the service refuses on purpose are no errors of the page.
+    // Requests that the service refuses on purpose are not errors of the page.
     if (message.type() === 'error' && !text.startsWith('Failed to load resource')) problems.push(text);
   });
   return { page, context, problems };
 }
 
-/** Time limit for the first test, which may have to wait until the console is built on a busy machine. */
+/** Time limit in ms for the first test, which may have to wait for the console's build on a busy machine. */
 const buildMs = 120_000;
 
 export async function openConsole(page: Page, url: string): Promise<void> {

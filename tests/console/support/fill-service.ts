@@ -4,7 +4,7 @@ import type { Service } from '../../user-ways/service.ts';
 
 const samples = new URL('../../../apps/cli/samples/', import.meta.url);
 
-/** Objects that the pages are about. */
+/** Objects that the pages show. */
 export interface Places {
   readonly deviceId: string;
   readonly projectId: string;
@@ -22,7 +22,7 @@ const schema = {
   },
 };
 
-/** A service that somebody works with: projects, runs that ended well and badly, a record. */
+/** Fills a service with typical data: projects, succeeded and failed runs, a record. */
 export async function fillService(service: Service): Promise<Places> {
   const devices = await service.readyDevices(3);
   const [deviceId = '', otherId = ''] = devices;
@@ -33,7 +33,7 @@ export async function fillService(service: Service): Promise<Places> {
     'lib/names.ts': 'export const first = (name: string): string => name.split(" ")[0] ?? name;\n',
   });
   await service.call('POST', `/api/v2/automation/commit/${projectId}`, { message: 'The form is filled in' });
-  // An uncommitted change.
+  // Leaves an uncommitted change.
   await service.writeFile(
     projectId,
     'lib/names.ts',

@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 
 /**
- * Lists what nobody can read or reach on the page as it is, a line each: a text that is cut and has no title, a control that is outside of
- * what can be scrolled to, a field that is wider than its part of the page, and a control that lies under another one. Under a dialog nothing has to be in reach.
+ * Lists unreadable or unreachable content of the current page, one line each: a cut text without a title, a control
+ * outside of scrollable content, a field wider than its part of the page, and a covered control. Content below a
+ * dialog need not be reachable.
  */
 export const findHiddenThings = (page: Page): Promise<string[]> => page.evaluate(findInPage);
 
@@ -13,11 +14,11 @@ interface Box {
   bottom: number;
 }
 
-/** Runs in the page, and therefore uses nothing from outside. */
+/** Runs in the page, so it must not use outer variables. */
 function findInPage(): string[] {
   const controls =
     'a[href], button, input, select, textarea, summary, [role="tab"], [role="option"], [role="treeitem"], [role="slider"]';
-  /** Pixels of a control that are enough to touch it. */
+  /** Minimum visible size of a control in pixels that can be touched. */
   const enough = 20;
   const dialogs = [...document.querySelectorAll('#popups [role="dialog"]')];
   const root = dialogs.at(-1) ?? document.body;
@@ -37,7 +38,7 @@ function findInPage(): string[] {
     const { width, height } = element.getBoundingClientRect();
     if (width < 2 || height < 2) return false;
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
-    // Elements for screen readers alone are not visible.
+    // Elements for screen readers only are not visible.
     return element.closest('.visually-hidden') === null && getComputedStyle(element).clipPath === 'none';
   };
   const nameOf = (element: Element): string => {
@@ -47,7 +48,7 @@ function findInPage(): string[] {
   const clips = (overflow: string): boolean => overflow === 'hidden' || overflow === 'clip';
   const scrolls = (overflow: string): boolean => overflow === 'auto' || overflow === 'scroll';
 
-  /** Whether enough of the control can be brought into view. Returns what of it is in view now. */
+  /** Checks that enough of the control can be scrolled into view. Returns its visible part. */
   const checkReach = (element: Element): Box => {
     const seen = boxOf(element);
     const reached = { ...seen };
@@ -62,7 +63,7 @@ function findInPage(): string[] {
       const { overflowX, overflowY, position } = getComputedStyle(at);
       const common = overlapOf(reached, box);
       const [frameX, frameY] = [scrolls(overflowX) ? box : common, scrolls(overflowY) ? box : common];
-      // A part that scrolls brings its content into its own frame, which then has to be in reach.
+      // A scrolling part shows its content within its own frame, which must be reachable then.
       if (overflowX !== 'visible') [reached.left, reached.right] = [frameX.left, frameX.right];
       if (overflowY !== 'visible') [reached.top, reached.bottom] = [frameY.top, frameY.bottom];
       if (overflowX !== 'visible' || overflowY !== 'visible') shown = overlapOf(shown, box);
@@ -79,7 +80,7 @@ function findInPage(): string[] {
     return overlapOf(shown, page);
   };
 
-  /** Fields of a form are as wide as the part that has them: nobody scrolls sideways to type. */
+  /** Checks that a form field is not wider than its container: users must not scroll sideways to type. */
   const checkField = (element: Element): void => {
     if (!element.matches('input, select, textarea') || element.closest('[role="row"]') !== null) return;
     const { right } = boxOf(element);
@@ -122,10 +123,10 @@ function findInPage(): string[] {
   };
 
   for (const element of root.querySelectorAll('*')) {
-    // The editor scrolls by itself.
+    // The editor scrolls its own content.
     if (element.closest('.cm-editor, svg') !== null || !isShown(element)) continue;
     checkText(element);
-    // The link that skips to the page comes into view with the focus.
+    // The skip link becomes visible when it gets the focus.
     if (!element.matches(controls) || element.matches('a[href^="#"]')) continue;
     checkField(element);
     checkCover(element, checkReach(element));

@@ -20,7 +20,7 @@ const [keptLines, linesPerSecond, batchesPerSecond] = [50_000, 1000, 20];
 
 const line = (number: number): string => `step ${number}: tapped "Continue" and waited for the next screen`;
 
-/** A service with a thousand phones, a hundred thousand records, and a run of fifty thousand lines. */
+/** Service with a thousand phones, a hundred thousand records, and a run of fifty thousand lines. */
 export class LargeService {
   readonly server: TestServer;
   readonly host: TestHost;
@@ -55,7 +55,7 @@ export class LargeService {
     await this.server.dispose();
   }
 
-  /** Writes a thousand lines a second into the live run. */
+  /** Writes a thousand lines per second into the active run. */
   async writeFor(seconds: number): Promise<void> {
     const each = linesPerSecond / batchesPerSecond;
     const startedAt = performance.now();
@@ -70,7 +70,7 @@ export class LargeService {
     return Array.from({ length: count }, (_, index) => line(from + index));
   }
 
-  /** The newest, with what hosts send of their screens. */
+  /** Stores the newest records with captures, as hosts send them. */
   async #storeRecords(): Promise<void> {
     const pictures = await Promise.all([0, 1, 2, 3].map(samplePicture));
     for (let index = 0; index < recordsWithScreens; index += 1) {
@@ -94,7 +94,7 @@ export class LargeService {
   }
 }
 
-/** A picture of noise is as hard to draw as one can be. */
+/** Returns a picture of noise, which is the hardest to decode and draw. */
 const samplePicture = (shade: number): Promise<Buffer> =>
   sharp({
     create: {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** Pastes into what has the focus. Typing would take long, and completion would join in. */
+/** Pastes text into the focused element. Typing would be slow and trigger completion. */
 export async function paste(page: Page, text: string): Promise<void> {
   await page.evaluate((pasted) => {
     const clipboardData = new DataTransfer();
@@ -10,7 +10,7 @@ export async function paste(page: Page, text: string): Promise<void> {
   }, text);
 }
 
-/** Writes at the end of the open file. */
+/** Appends text to the open file. */
 export async function writeAtEnd(page: Page, text: string): Promise<void> {
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+End');

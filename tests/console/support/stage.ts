@@ -10,7 +10,7 @@ interface Stage {
   readonly browser: Browser;
 }
 
-/** The service with its simulated phones, and the browser, of all stories of a file. */
+/** Sets up the service with simulated phones, and the browser, shared by all stories of a file. */
 export function stage(phones: number, settings: Readonly<Record<string, string>> = {}): Stage {
   let service: Service | undefined;
   let browser: Browser | undefined;

@@ -4,7 +4,7 @@ import type { Section } from '../step.ts';
 const part = 'export const price = 3;\nexport const name = "milk";\n';
 const main = "import { price } from './lib/part.ts';\nconsole.log(price);\n";
 
-/** Projects with their files, commits, secrets and members. */
+/** Sections about projects with their files, commits, secrets and members. */
 export const codeSections = (random: SeededRandom): Section[] => {
   const name = random.pick(['shop', 'bank', 'news']);
   const limit = 1 + random.below(3);

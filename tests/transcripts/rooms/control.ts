@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { Section } from '../step.ts';
 
-/** Phones in people's hands: leases, touches, screens, files and live pictures. */
+/** Sections about manual control of phones: leases, touches, screens, files and live pictures. */
 export const controlSections = (random: SeededRandom): Section[] => {
   const x = random.below(1000);
   const file = {
@@ -59,7 +59,7 @@ export const controlSections = (random: SeededRandom): Section[] => {
         'bob deviceHistory $held',
         'ann deviceApps $held',
         'bob deviceApps $held',
-        // They are WebSockets, which nobody opens here.
+        // Live views are WebSockets, which this transcript does not open.
         'ann deviceLive $held',
         'bob deviceLive $held',
         'ann devicesLive',

@@ -17,7 +17,7 @@ interface Met {
   tag?: string | null;
 }
 
-/** The host tells of a record with one screen, whose captures are asked for as `<record>Screen`. */
+/** Reports a record with one screen, whose captures are requested as `<record>Screen`. */
 const meet =
   (record: string, { type = 'outOfSteps', tag = null }: Met = {}): Step =>
   async (stage) => {
@@ -49,7 +49,7 @@ const groupOf = (record: string, group: string): Step => [
   { keep: { [group]: 'group_id' }, until: ['group_id'] },
 ];
 
-/** Records, groups, proposals, drift and replays. */
+/** Sections about records, groups, proposals, drift and replays. */
 export const evidenceSections = (random: SeededRandom): Section[] => {
   const limit = 1 + random.below(3);
   const screens = random.shuffled([1, 2, 3]);
@@ -67,7 +67,7 @@ export const evidenceSections = (random: SeededRandom): Section[] => {
         ['ann createProject', { body: { name: 'proof' }, keep: { proof: 'project.id' } }],
         ['ann writeFile $proof', { body: { path: 'main.ts', content: 'console.log("unknown");\n' } }],
         ['ann commit $proof', { body: { message: 'knows nothing' } }],
-        // The replay of the commit. A later replay might say more of the screens.
+        // Replay of the commit. A later replay might contain more about the screens.
         ['ann listReplays $proof', { until: ['replays.0.status', 'done'] }],
         records,
         [

@@ -3,7 +3,7 @@ import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { Stage } from '../stage.ts';
 import type { Section } from '../step.ts';
 
-/** A host of Ann's that comes with a phone and goes. */
+/** Connects a host of Ann's with a phone, and disconnects it. */
 async function comeAndGo(stage: Stage): Promise<void> {
   const hostId = '0d000000-0000-4000-8000-000000000004';
   stage.keep('passing', hostId);
@@ -12,7 +12,7 @@ async function comeAndGo(stage: Stage): Promise<void> {
   await host.cut();
 }
 
-/** Phones, hosts, labels, pools, pairing and sharing. */
+/** Sections about phones, hosts, labels, pools, pairing and sharing. */
 export const fleetSections = (random: SeededRandom): Section[] => {
   const limit = 1 + random.below(3);
   const rack = random.pick(['one', 'two', 'three']);

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import { ownOrigin, type Section } from '../step.ts';
 
-/** Users, tokens, sessions, the audit log, usage, health and help. */
+/** Sections about users, tokens, sessions, the audit log, usage, health and help. */
 export const operationsSections = (random: SeededRandom): Section[] => {
   const limit = 1 + random.below(3);
   const word = random.pick(['screenshot', 'schedule', 'secret']);
