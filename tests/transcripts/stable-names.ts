@@ -1,4 +1,4 @@
-/** Fields whose value is another one each time, and why. */
+/** Fields with a different value each time, and the reason. */
 const VARYING_FIELDS: Readonly<Record<string, string>> = {
   average_wait_ms: 'of a busy machine it is longer',
   last_used_at: 'written by each server now and then',
@@ -7,9 +7,9 @@ const VARYING_FIELDS: Readonly<Record<string, string>> = {
 };
 
 const patterns = {
-  /** UUIDs, and the shorter ones of screens. */
+  /** UUIDs, and the shorter IDs of screens. */
   id: /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{6})\b/gi,
-  /** Hashes of commits, which have times in them, and of contents. Git writes lengths before them. */
+  /** Hashes of commits, which contain times, and of contents. Git prefixes them with lengths. */
   hash: /(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/g,
   secret: /\b(?:phx|whsec|whpk|whsk)_[\w+/=-]+/g,
   time: /\b\d{13}\b/g,
@@ -17,35 +17,35 @@ const patterns = {
   server: /http:\/\/127\.0\.0\.1:\d+/g,
   receiver: /http:\/\/127\.0\.0\.2:\d+/g,
   signed: /expires=[^&"]+&signature=[\w-]+/g,
-  /** Text of the QR code that a phone scans to be paired. */
+  /** Text of the QR code that pairs a phone. */
   pairing: /WIFI:T:ADB;S:[^;]+;P:[^;]+;;/g,
   git: /agent=git\/[\w.-]+/g,
 };
 
 const nearMs = 60 * 60_000;
 const dayMs = 24 * 60 * 60_000;
-/** Tokens last for a year. */
+/** Maximum age in days of recognized times; tokens are valid for a year. */
 const maxDays = 400;
 
-/** Gives what differs from play to play names that are always the same: `<shop>`, `<projects 2>`, `<now>`. */
+/** Replaces values that differ from play to play with stable names: `<shop>`, `<projects 2>`, `<now>`. */
 export class StableNames {
   readonly #names = new Map<string, string>();
   readonly #now: () => number;
   #section = '';
   #count = 0;
 
-  /** `now`: the clock of the servers, in epoch ms. */
+  /** Creates the names. `now` is the clock of the servers, in epoch ms. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** The names of IDs that were not kept begin with that of their section. */
+  /** Starts a section; names of unnamed IDs begin with the section's name. */
   begin(section: string): void {
     this.#section = section;
     this.#count = 0;
   }
 
-  /** The first name of a value stays. */
+  /** Names a value; its first name stays. */
   give(value: string, name: string): void {
     if (this.#names.has(value)) return;
     const taken = new Set(this.#names.values());
@@ -54,7 +54,7 @@ export class StableNames {
     this.#names.set(value, free);
   }
 
-  /** The text with names instead of values. */
+  /** Replaces values in a text. */
   inText(text: string): string {
     return text
       .replaceAll('\0', '\\0')
@@ -70,7 +70,7 @@ export class StableNames {
       .replace(patterns.hash, (hash) => this.#nameOf(hash));
   }
 
-  /** The same of all texts and numbers in a value of JSON. */
+  /** Replaces values in all strings and numbers of a JSON value. */
   inJson(value: unknown): unknown {
     if (typeof value === 'string') return this.inText(value);
     if (typeof value === 'number') return this.#timeOf(value) ?? value;
@@ -78,14 +78,14 @@ export class StableNames {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, one]: [string, unknown]) => {
-        // No cursor is the end of a list.
+        // A missing cursor marks the end of a list.
         const varies = key in VARYING_FIELDS && !(key === 'next_cursor' && one === null);
         return [this.inText(key), varies ? `<${key}>` : this.inJson(one)];
       }),
     );
   }
 
-  /** The same of a table, whose first line has the names of its fields. */
+  /** Replaces values in a table whose first line has the names of its fields. */
   inCsv(text: string): string {
     const [names = '', ...rows] = text.split('\n');
     const fields = names.split(',');
@@ -101,9 +101,9 @@ export class StableNames {
     return this.#names.get(value) ?? value;
   }
 
-  /** Undefined: the time is always the same. */
+  /** Returns the name of a time; undefined for a constant one. */
   #timeOf(time: number): string | undefined {
-    // Hosts have this machine's clock.
+    // Hosts use this machine's clock.
     if (Math.abs(time - Date.now()) < nearMs) return '<now>';
     const days = Math.round((time - this.#now()) / dayMs);
     const isTimeOfDay = Math.abs(time - days * dayMs - this.#now()) < nearMs;

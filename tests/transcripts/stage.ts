@@ -15,10 +15,10 @@ import { StableNames } from './stable-names.ts';
 export const engineNames = ['sqlite', 'cluster'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** A Monday, so that days, weeks and the times of schedules are always the same. */
+/** Start time, a Monday, so that days, weeks and schedules are always the same. */
 const beginning = Date.parse('2030-03-04T10:00:00Z');
 
-/** Each section that works with a phone has one of its own. */
+/** Phones of Ann; each section that works with a phone has its own. */
 const annsPhones = ['fleet', 'labels', 'shares', 'control', 'runs', 'direct', 'evidence', 'jobs'];
 const hostIds = {
   ann: '0a000000-0000-4000-8000-000000000001',
@@ -26,13 +26,13 @@ const hostIds = {
   replayer: '0c000000-0000-4000-8000-000000000003',
 };
 
-/** Often, so that nobody waits for what servers do by themselves. */
+/** Sweep interval in ms, short so that steps need not wait for background work of servers. */
 const sweepMs = 50;
 
-/** The servers, and who plays: `admin`, `ann` and `bob` with a host each, `reader` (Ann, who may only read). */
+/** Servers and callers: `admin`, `ann` and `bob` with a host each, `reader` (Ann with a read-only token). */
 export class Stage {
   readonly names: StableNames;
-  /** Values of steps, for later ones. */
+  /** Values of steps for later ones. */
   readonly kept = new Map<string, string>();
   readonly #hosts: TestHost[] = [];
   readonly #servers: readonly TestServer[];
@@ -86,14 +86,14 @@ export class Stage {
     return this.#servers.flatMap(({ urls }) => urls);
   }
 
-  /** Each request goes to the next server. */
+  /** Returns the server for the next request, in turn. */
   nextUrl(): string {
     const { urls } = this;
     this.#turn += 1;
     return urls[this.#turn % urls.length] ?? '';
   }
 
-  /** Null: without a token. */
+  /** Returns the caller's token; null without one. */
   tokenOf(caller: string): string | null {
     return caller === 'nobody' ? null : this.valueOf(`${caller}sToken`, caller);
   }
@@ -111,7 +111,7 @@ export class Stage {
     this.names.give(value, name);
   }
 
-  /** The host of Ann's phones. */
+  /** Returns the host of Ann's phones. */
   get host(): TestHost {
     const host = this.#hosts.find(({ hostId }) => hostId === hostIds.ann);
     if (host === undefined) throw new Error('Ann has no host');
@@ -148,7 +148,7 @@ export class Stage {
     this.keep(`${owner}sHost`, hostId);
   }
 
-  /** A host of Ann's without phones takes every screen for what the code has in quotes. */
+  /** Connects a host of Ann's without phones, which recognizes every screen as the quoted name in the code. */
   async #connectReplayer(): Promise<void> {
     const token = this.valueOf('annsToken');
     const host = new TestHost({ url: this.nextUrl(), token, serials: [], hostId: hostIds.replayer });
@@ -166,7 +166,7 @@ export class Stage {
   }
 }
 
-/** Three servers with one PostgreSQL, NATS and S3. Each request goes to the next one. */
+/** Starts three servers with one PostgreSQL, NATS and S3. Requests go to them in turn. */
 async function startThree(folder: string, own: Record<string, string>): Promise<TestServer[]> {
   const settings = { ...(await sharedSettings(folder)), ...own };
   const servers: TestServer[] = [];

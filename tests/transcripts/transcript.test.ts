@@ -8,7 +8,7 @@ import { recordTranscript } from './play.ts';
 it('the API answers what it answered when the golden transcript was recorded, and each of its routes is played', async () => {
   const { text, played, complaints } = await recordTranscript('sqlite', 1);
   expect(complaints).toEqual([]);
-  // A WebSocket is opened by no request of a transcript.
+  // Requests of a transcript can't open a WebSocket.
   const routes = allRoutes.filter(({ responses }) => !(101 in responses));
   expect(routes.map(({ operationId }) => operationId).filter((name) => !played.has(name))).toEqual([]);
   expect(text).toBe(await readFile(path.join(import.meta.dirname, 'golden.txt'), 'utf8'));

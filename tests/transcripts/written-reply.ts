@@ -2,7 +2,7 @@ import type { ApiReply } from '../../apps/server/src/testing/api-caller.ts';
 import { layOut } from './lay-out.ts';
 import type { StableNames } from './stable-names.ts';
 
-/** Headers that say something of the reply. */
+/** Headers whose values are recorded. */
 const shownHeaders = [
   'content-type',
   'location',
@@ -11,10 +11,10 @@ const shownHeaders = [
   'content-range',
   'allow',
 ];
-/** Headers of which it is enough that they are there. */
+/** Headers of which only the presence is recorded. */
 const namedHeaders = ['etag', 'set-cookie', 'www-authenticate', 'link'];
 
-/** Operations whose replies are about something else than what was played, so that only their fields are written. */
+/** Operations whose replies do not depend on the played steps, so that only their fields are recorded. */
 const unwritten: Readonly<Record<string, string>> = {
   listHelpPages: 'of the documentation',
   readHelpPage: 'of the documentation',
@@ -22,7 +22,7 @@ const unwritten: Readonly<Record<string, string>> = {
   metrics: 'of the process, and of how many servers there are',
 };
 
-/** A reply with stable names: a line of its status and headers, and its body. */
+/** Formats a reply with stable names: a line with status and headers, and the body. */
 export function writtenReply(reply: ApiReply, operation: string | undefined, names: StableNames): string {
   const { status, headers } = reply;
   const shown = shownHeaders.filter((name) => headers.has(name));
@@ -39,7 +39,7 @@ function writtenBody(reply: ApiReply, operation: string | undefined, names: Stab
   const text = reply.text.trimEnd();
   const json = (one: string): string => layOut(names.inJson(JSON.parse(one)));
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
-  // A part of JSON is none.
+  // Partial content is not valid JSON.
   if (type === 'application/json' && status !== 206) return json(text);
   if (type === 'application/jsonl' || type === 'application/x-ndjson')
     return text.split('\n').map(json).join('\n');

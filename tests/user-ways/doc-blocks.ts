@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A fenced block of a page: code or commands. */
+/** Fenced block of a page: code or commands. */
 export interface Block {
   file: string;
-  /** Line at which it begins, from 1. */
+  /** First line of the block, from 1. */
   line: number;
   language: string;
   text: string;
 }
 
-/** All blocks of the pages that say in what language they are; the others are pictures. */
+/** Returns all blocks of the pages that name their language; the others are diagrams. */
 export function listBlocks(): Block[] {
   const files = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: root }).sort();
   return files.flatMap((file) => {

@@ -5,7 +5,7 @@ import { parseSync, type Expression, type PropertyKey, type Statement, type TSTy
 
 const folder = fileURLToPath(new URL('../../packages/automation/src/types', import.meta.url));
 
-/** Every public name that the declarations of the runtime have: globals, and `Type.member` for what they consist of. */
+/** Returns all public names that the declarations of the runtime contain: globals, and `Type.member` for members. */
 export function listPublicNames(): string[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.d.ts'));
   const statements = files.flatMap(
@@ -36,7 +36,7 @@ const membersOf = (name: string, members: readonly Member[]): string[] =>
     return key === undefined || key === 'constructor' ? [] : [`${name}.${key}`];
   });
 
-/** Name of a member; for `[Symbol.iterator]` the words in brackets. */
+/** Returns the name of a member; for `[Symbol.iterator]` the words in brackets. */
 function keyOf(key: Member['key']): string | undefined {
   if (key?.type === 'Identifier') return key.name;
   return key?.type === 'MemberExpression' && key.property.type === 'Identifier'

@@ -16,14 +16,14 @@ const timeLimitMs = 300_000;
 const made = { packageName: 'com.example.made', versionCode: 7, versionName: '1.7', minSdkVersion: 26 };
 const apk = makeApk(made).toString('base64');
 
-/** All but the settings for this repository's editor. */
+/** Whether a file is code: all except the settings for this repository's editor. */
 const isCode = (file: string): boolean => !file.endsWith('tsconfig.json');
 
 let service: Service;
 let devices: string[];
 beforeAll(async () => {
   service = await Service.start(4, {
-    // Nobody is there: what is told about e-mails makes webhooks, and sends nothing.
+    // Nothing listens there: examples about e-mail create webhooks but send nothing.
     PHALANX_SMTP_URL: 'smtp://127.0.0.1:9?tls=none',
     PHALANX_MAIL_FROM: 'phalanx@example.com',
     PHALANX_MAIL_TO: 'example.com',
@@ -35,7 +35,7 @@ afterAll(() => service.stop());
 const device = (index: number): string => devices[index] ?? '';
 const at = (...names: string[]): string => path.join(service.folder, ...names);
 
-/** `git push` of a folder to a new project. */
+/** Pushes a folder to a new project with `git push`. */
 async function pushByGit(name: string, folder: string): Promise<string> {
   const projectId = await service.createProject(name);
   const git = (...args: string[]): Promise<string> => service.run('git', args, folder);
@@ -60,7 +60,7 @@ async function pushByGit(name: string, folder: string): Promise<string> {
   return projectId;
 }
 
-/** `phalanx project push` of a folder to a new project. */
+/** Pushes a folder to a new project with `phalanx project push`. */
 async function pushByProgram(name: string, folder: string): Promise<string> {
   await service.run('phalanx', ['project', 'create', name, '--dir', folder]);
   await service.run('phalanx', ['project', 'push'], folder);
@@ -192,7 +192,7 @@ describe('the tutorial', () => {
   const blocks = listBlocks().filter(({ file }) => file === tutorial);
   const serial = 'SIM0004';
 
-  /** The ID that a list has for the project of the tutorial. */
+  /** Returns the ID of the tutorial's project in a list. */
   async function findId(list: string[], rows: string, key: string): Promise<string> {
     const reply = JSON.parse(await service.run('phalanx', [...list, '--json'])) as Record<string, unknown>;
     const found = (reply[rows] as Record<string, unknown>[]).find((row) =>
@@ -248,7 +248,7 @@ describe('the pages', () => {
     for (const { prints } of placeholders) expect(texts.join('\n')).toContain(prints);
   });
 
-  /** Languages of configurations for programs that are not here. */
+  /** Languages of configuration files for programs that are not installed here. */
   const configurations = ['ini', 'nginx'];
   test.for(blocks.filter(({ language }) => language === 'json'))('$file, line $line: is JSON', ({ text }) => {
     expect(() => JSON.parse(text) as unknown).not.toThrow();
@@ -275,7 +275,7 @@ describe('the pages', () => {
   );
 });
 
-/** Saved as the only file of a project, by default and with `strict`. */
+/** Runs code as the only file of a project, with default settings and with `strict`. */
 async function runCode({ file, line, text }: Block): Promise<void> {
   const projectId = await service.createProject(`${file} ${line}`);
   const write = (name: string, content: string): Promise<unknown> =>
@@ -286,7 +286,7 @@ async function runCode({ file, line, text }: Block): Promise<void> {
   expect(await service.launch(device(3), projectId)).toMatchObject({ status: 'completed', error: null });
 }
 
-/** A program at home, in a folder with the client as it is packed. */
+/** Runs a program on this machine, in a folder with the packed client. */
 async function runProgram({ text }: Block): Promise<void> {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   await service.run(process.execPath, [path.join(root, 'scripts/pack-client.ts')]);
@@ -297,7 +297,7 @@ async function runProgram({ text }: Block): Promise<void> {
   expect(said).toBe('Hello, Ada\nsucceeded true\n');
 }
 
-/** Printed commands for the reader that are not run here. */
+/** Printed commands that are not run here. */
 const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm run demo', reason: 'demo.world.test.ts runs it to its end' },
   { starts: 'npm test', reason: 'the first tier of the tests, of which this is the third' },
@@ -331,7 +331,7 @@ const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm run check', reason: 'all checks and tests of the repository: CI runs each' },
 ];
 
-/** Placeholders that a reader fills in. */
+/** Placeholders that readers replace. */
 const placeholders: { prints: string; means: () => string }[] = [
   { prints: 'localhost:8080', means: () => service.url.replace('http://', '') },
   { prints: 'phx_…', means: () => service.token },
@@ -340,7 +340,7 @@ const placeholders: { prints: string; means: () => string }[] = [
   { prints: 'tokens/…', means: () => 'tokens/$(id_of tokens "host in room 3")' },
 ];
 
-/** Finds an ID in a list, as a reader does by eye. */
+/** Finds an ID in a list, like a reader does by eye. */
 const idOf = `id_of() { curl -s "$PHALANX_SERVER_URL/api/v2/$1" -H "Authorization: Bearer $TOKEN" |
   sed 's/{/\\n/g' | grep -F "\\"name\\":\\"$2\\"" | grep -oE '"id":"[^"]+"' | head -1 | cut -d'"' -f4; }`;
 

@@ -5,7 +5,7 @@ import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { Stage } from '../stage.ts';
 import type { Section, Step } from '../step.ts';
 
-/** The host tells the end of a run. */
+/** Makes the host report the end of a run. */
 const end =
   (
     run: string,
@@ -17,7 +17,7 @@ const end =
     await stage.host.end(stage.valueOf(run), status, { error, started_at: now, ended_at: now });
   };
 
-/** Lines of a log and two steps, of which the second fails. */
+/** Reports lines of a log and two steps, the second of which fails. */
 async function tellLogAndSteps(stage: Stage): Promise<void> {
   const runId = stage.valueOf('run');
   const now = stage.now();
@@ -52,7 +52,7 @@ const phoneOf = (serial: string, name: string): Step => [
   { keep: { [name]: 'devices.0.device_id' }, until: ['devices.0.state', 'ready'] },
 ];
 
-/** Launches, runs, their logs, files and films, and statistics. */
+/** Sections about launches, runs, their logs, files and films, and statistics. */
 export const runsSections = (random: SeededRandom): Section[] => {
   const limit = 1 + random.below(3);
   const by = random.pick(['automation', 'device', 'day', 'reason', 'pool']);

@@ -3,7 +3,7 @@ import type { Section } from '../step.ts';
 
 const addedTask = 'cccccccc-0000-4000-8000-000000000001';
 
-/** Jobs with their tasks, schedules and webhooks. */
+/** Sections about jobs with their tasks, schedules and webhooks. */
 export const workSections = (random: SeededRandom): Section[] => {
   const limit = 1 + random.below(3);
   const hour = random.below(24);
@@ -35,7 +35,7 @@ export const workSections = (random: SeededRandom): Section[] => {
         ],
         ['ann createJob', { body: { ...job, inputs_text: 'row,word\n1,"salt, fine"\n', key: 'rows' } }],
         ['ann createJob', { body: { ...job, inputs: [{ row: 3 }], key: 'rows' } }],
-        // Until now no phone has fitted, so that all replies say that it waits.
+        // No phone has matched before, so that all replies say that it waits.
         ['ann putDeviceLabels $worker', { body: { labels: { job: 'rows' } } }],
         [
           'ann listJobTasks $job ?status=running',

@@ -3,7 +3,7 @@ import { calls, form, holds, openForm, openSettings, settings, thrown } from './
 const { actions } = agent;
 const frontApp = async (): Promise<string> => (await actions.currentApp()).packageName;
 
-/** A dialog that its app shows at every third tap. */
+/** Opens a dialog, which its app shows at every third tap. */
 async function openDialog(): Promise<void> {
   await actions.launchApp('dev.phalanx.sample.surprise');
   for (let taps = 0; taps < 3; taps += 1) await (await actions.waitForText('Tap me')).tap();

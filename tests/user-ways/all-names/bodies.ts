@@ -1,6 +1,6 @@
 import { calls, holds, thrown } from './calls';
 
-/** Requests, responses, their headers and their bodies. */
+/** Checks requests and responses with headers and bodies. */
 export async function bodies(url: string): Promise<void> {
   const headers = (): Headers => new Headers({ a: '1', b: '2' });
   const edited = (edit: (headers: Headers) => void): string => {

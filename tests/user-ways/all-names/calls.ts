@@ -1,7 +1,7 @@
-/** Each member of a type, with a use of it that is true when it does what it says. */
+/** Uses of each member of a type, which return true if the member works as documented. */
 type Uses<Type> = { readonly [Name in keyof Type]-?: () => unknown };
 
-/** Says of every use whether it held: `ok URL.hash`. A member without a use does not compile. */
+/** Reports the result of every use: `ok URL.hash`. A member without a use does not compile. */
 export async function calls<Type>(name: string, uses: Uses<Type>): Promise<void> {
   for (const member of Reflect.ownKeys(uses)) {
     const label = `${name}.${typeof member === 'symbol' ? (member.description ?? '') : member}`;
@@ -19,7 +19,7 @@ export async function holds(label: string, use: () => unknown): Promise<void> {
   }
 }
 
-/** The error that `call` throws. */
+/** Returns the error that `call` throws. */
 export async function thrown(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -32,7 +32,7 @@ export async function thrown(call: () => unknown): Promise<unknown> {
 export const settings = 'com.android.settings';
 export const form = 'dev.phalanx.sample.form';
 
-/** The settings, from their top. */
+/** Opens the settings, scrolled to the top. */
 export async function openSettings(): Promise<AndroidNode> {
   await agent.actions.stopApp(settings);
   await agent.actions.launchApp(settings);
@@ -40,7 +40,7 @@ export async function openSettings(): Promise<AndroidNode> {
   return agent.actions.waitForIdle({ quietMs: 100 });
 }
 
-/** The empty field for the name in the form. */
+/** Opens the form. Returns its empty field for the name. */
 export async function openForm(): Promise<AndroidNode> {
   await agent.actions.stopApp(form);
   await agent.actions.launchApp(form);

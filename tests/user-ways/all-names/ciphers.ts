@@ -1,6 +1,6 @@
 import { calls } from './calls';
 
-/** Digests and HMAC. */
+/** Checks digests and HMAC. */
 export async function ciphers(): Promise<void> {
   const bytes = new TextEncoder().encode('x');
   const algorithm: HmacImportParams = { name: 'HMAC', hash: { name: 'SHA-256' } };

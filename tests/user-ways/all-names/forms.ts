@@ -2,7 +2,7 @@ import { calls } from './calls';
 
 const textOf = (value: FormDataEntryValue): string => (typeof value === 'string' ? value : value.name);
 
-/** Blobs, files, forms, and the streams of their bytes. */
+/** Checks blobs, files, forms, and the streams of their bytes. */
 export async function forms(): Promise<void> {
   const blob = new Blob(['hello'], { type: 'text/plain' });
   await calls<Blob>('Blob', {

@@ -10,10 +10,10 @@ import { web } from './web';
 interface Given {
   url: string;
   end: 'control' | 'global';
-  /** An APK, base64. */
+  /** APK in base64. */
   apk: string;
 }
-// Typed here rather than by the interface, so that the interface is used as it is declared.
+// Typed here instead of by the interface, so that the interface is used as declared.
 const { url, end, apk } = agent.arguments.automationParameters as unknown as Given;
 
 await plain();

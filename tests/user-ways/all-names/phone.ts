@@ -4,7 +4,7 @@ const { apps, files } = agent;
 const made = 'com.example.made';
 const folder = '/sdcard/Download/names';
 
-/** `base64` is that of an APK. */
+/** Checks actions that change the phone. `base64` encodes an APK. */
 async function changing(base64: string): Promise<void> {
   const apk = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
   const isInstalled = async (): Promise<boolean> =>

@@ -1,6 +1,6 @@
 import { calls, thrown } from './calls';
 
-/** The run is of no job. */
+/** Checks the job API in a run without a job. */
 async function working(): Promise<void> {
   const { job } = agent.utils;
   const file: TaskFile = { name: 'task', extension: 'txt', base64Data: btoa('text') };
