@@ -1,9 +1,9 @@
 import type { Api } from '../http/api.ts';
 
-/** The target of an attack: an ordinary user of the service, who has phones at a host and a project. */
+/** Target of an attack: an ordinary user of the service with phones at a host and a project. */
 export interface Ground {
   api: Api;
-  /** Other rights of the same user. */
+  /** Creates a token with other permissions for the same user. */
   createToken: (fields: object) => Promise<Api>;
   deviceIds: readonly string[];
   project: { id: string; cloneUrl: string };
@@ -12,16 +12,16 @@ export interface Ground {
 }
 
 export interface Attack {
-  /** For the command line. */
+  /** Name on the command line. */
   name: string;
   attack: string;
-  /** Result at the time of the report; times are how long another user's request waited. */
+  /** Result at the time of the report; times are the latencies of another user's requests. */
   before: string;
-  /** Played again and again until `signal`, which need not be heard. Returns what comes of it, in a few words. */
+  /** Runs the attack repeatedly until `signal` aborts, which it may ignore. Returns the result in a few words. */
   play(ground: Ground, signal: AbortSignal): Promise<string>;
 }
 
-/** Status and, of a refusal, its code. */
+/** Sends a request. Returns the status and, on a refusal, the error code. */
 export async function send(
   api: Api,
   method: string,
@@ -35,15 +35,15 @@ export async function send(
   return code === undefined ? String(reply.status) : `${reply.status} ${code}`;
 }
 
-/** `200 (2 times), 429 (3 times)`. */
+/** Counts replies, such as `200 (2 times), 429 (3 times)`. */
 export function counted(answers: readonly string[]): string {
   const groups = Map.groupBy(answers, (answer) => answer);
   return [...groups].map(([answer, { length }]) => `${answer} (${length} times)`).join(', ');
 }
 
 /**
- * Keeps this many requests under way, each repeated until `signal`. A refusal is followed by a short pause, as
- * in any client.
+ * Keeps a number of requests in flight, each repeated until `signal` aborts. A refusal is followed by a short pause,
+ * as in any client.
  */
 export async function flood(
   atOnce: number,

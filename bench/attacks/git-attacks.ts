@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { Attack, Ground } from './attack.ts';
 
-/** Git with a text as its input; returns what it prints on both. */
+/** Runs git with a text as its input. Returns both of its output streams. */
 async function git(folder: string, args: readonly string[], input = ''): Promise<string> {
   return new Promise((resolve) => {
     const identity = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com'];
@@ -39,7 +39,7 @@ function lastWords(said: string): string {
 const entry = (id: string, name: string, kind: 'blob' | 'tree'): string =>
   `${kind === 'blob' ? '100644' : '040000'} ${kind} ${id}\t${name}\0`;
 
-/** Ten folders in each of ten folders, and so on: every object is there once. */
+/** Nests ten folders in each of ten folders, and so on: each object is stored once. */
 async function manyPaths(folder: string, levels: number): Promise<string> {
   let id = await git(folder, ['hash-object', '-w', '--stdin'], 'x');
   for (let level = 0; level < levels; level += 1) {
@@ -51,7 +51,7 @@ async function manyPaths(folder: string, levels: number): Promise<string> {
   return id;
 }
 
-/** Folders that differ in an entry each, which git packs as deltas of each other. */
+/** Creates folders that differ in one entry each, which git packs as deltas of each other. */
 async function similarFolders(folder: string, count: number, entries: number): Promise<string> {
   const id = await git(folder, ['hash-object', '-w', '--stdin'], 'x');
   const names = Array.from({ length: entries }, (_, at) => `entry-${String(at).padStart(6, '0')}`);
@@ -63,7 +63,7 @@ async function similarFolders(folder: string, count: number, entries: number): P
   return git(folder, ['mktree', '-z'], folders.join(''));
 }
 
-/** A few commits whose messages are long and pack well. */
+/** Creates a few commits with long messages that compress well. */
 async function longMessages(ground: Ground, count: number, sizeBytes: number): Promise<string> {
   const folder = path.join(ground.folder, crypto.randomUUID());
   await mkdir(folder);
@@ -77,7 +77,7 @@ async function longMessages(ground: Ground, count: number, sizeBytes: number): P
   return lastWords(await git(folder, ['push', ground.project.cloneUrl, `${commit}:refs/heads/long`]));
 }
 
-/** Files of zeros with another end each: a small pack that is large when it is taken apart. */
+/** Creates files of zeros with different ends: a small pack that is large when unpacked. */
 async function zeros(folder: string, count: number, sizeBytes: number): Promise<string> {
   const entries: string[] = [];
   for (let at = 0; at < count; at += 1) {

@@ -1,4 +1,4 @@
-/** Attacks of hosts that say more than any fleet has to say. */
+/** Attacks by hosts that send more messages than any fleet. */
 import { once } from 'node:events';
 import { Type } from 'typebox';
 
@@ -11,7 +11,7 @@ import { Devices, times } from './load-attacks.ts';
 /** Number of hosts that flood together. */
 const hosts = 4;
 const phonesOfHost = { logs: 1, messages: 500 };
-/** Frames of a run that are not acknowledged. */
+/** Maximum number of unacknowledged frames of a run. */
 const window = 40;
 const entriesOfFrame = 1000;
 
@@ -29,7 +29,7 @@ async function connectHost(
   return host;
 }
 
-/** A host whose phone has a run. */
+/** Connects a host with a run on its phone. */
 async function startLogging(ground: Ground, signal: AbortSignal): Promise<LogSender> {
   const name = nameHost();
   const host = await connectHost(ground, signal, { name, phones: phonesOfHost.logs });

@@ -12,7 +12,7 @@ import { jsonBody, KeepAliveClient, requestBytes } from '../http/keep-alive-clie
 import { createProject } from '../projects/push-project.ts';
 import { type Attack, counted, flood, type Ground, send } from './attack.ts';
 
-/** Not judged: it shows what the machine alone makes others wait for. */
+/** Name of an attack without a verdict: it shows the latency that the machine alone causes. */
 export const busyMachine = 'busy-machine';
 
 const put = (
@@ -31,7 +31,7 @@ const launchDirect = ({ api, deviceIds }: Ground, code: string, at: number, sign
   return send(api, 'POST', launchPath, { body: JSON.stringify(body), signal });
 };
 
-/** A project with this schema of parameters, launched with `parameters`. */
+/** Launches a project that has this parameter schema with `parameters`. */
 async function launchBySchema(
   { api, deviceIds }: Ground,
   schema: string,
@@ -66,14 +66,14 @@ const nestedCode = [
   () => `const a = ${'()=>'.repeat(400_000)}1;`,
 ];
 
-/** Each step triples the work of the checker, which never ends. */
+/** Types with endless work for the checker: each step triples it. */
 const heavyTypes = [
   'let a0 = 1;',
   ...times(300, (n) => `let a${n + 1} = () => [a${n}, a${n}, a${n}] as const;`),
   'export const q: string = a300;\n',
 ].join('\n');
 
-/** Event streams whose data nobody takes from the socket. */
+/** Opens event streams and never reads their sockets. */
 async function openUnread({ url, token }: Api, count: number, signal: AbortSignal): Promise<string> {
   const { hostname, port, host } = new URL(url);
   let closed = 0;
@@ -99,7 +99,7 @@ const busyRuns = [
   `for (;;);`,
 ];
 
-/** Runs on all of the user's phones until the end. */
+/** Keeps runs active on all of the user's phones until the end. */
 async function runAll(ground: Ground, codes: readonly string[], signal: AbortSignal): Promise<string> {
   const begun = await Promise.all(
     ground.deviceIds.map((_, at) => launchDirect(ground, codes[at % codes.length] ?? '', at, signal)),
@@ -109,15 +109,18 @@ async function runAll(ground: Ground, codes: readonly string[], signal: AbortSig
   return `launches: ${counted(begun)}`;
 }
 
-/** More than any frame may have. */
+/** Larger than any frame may be. */
 const longScreen = (): Buffer => Buffer.from(`{"captured_at":1,"tree":[${'0,'.repeat(10_500_000)}0]}`);
-/** A screen with the maximum number of nodes, fields and bytes of an answer. */
+/** Screen with the maximum number of nodes, fields and bytes of a reply. */
 const wideScreen = (): Buffer => {
   const fields = times(12, (at) => `"field_${at}":0`).join(',');
   return Buffer.from(`{"captured_at":1,"tree":[${`{${fields}},`.repeat(20_000)}{}]}`);
 };
 
-/** A host of the attacker's own whose one phone always shows the same: its screen is asked for by so many until `signal`. */
+/**
+ * Connects a host of the attacker's own whose only phone always shows the same. Clients request its screen until
+ * `signal` aborts.
+ */
 async function showScreen(
   ground: Ground,
   { screen, atOnce, signal }: { screen: Buffer; atOnce: number; signal: AbortSignal },
@@ -136,7 +139,10 @@ async function showScreen(
   return `${answers}${ended.signal.aborted ? ', the host is disconnected' : ''}`;
 }
 
-/** Requests of some hundred bytes, as fast as the service answers; each of `makers` again and again by so many connections. */
+/**
+ * Sends requests of a few hundred bytes as fast as the service replies; each of `makers` repeats on several
+ * connections.
+ */
 async function floodSmall(
   { url }: Api,
   perMaker: number,
@@ -170,12 +176,12 @@ export async function stopAll({ api }: Ground): Promise<void> {
   const answers = await Promise.all(
     runs.map(({ run_id: id }) => send(api, 'POST', `/api/v2/runs/${id}/stop`)),
   );
-  // Runs that go on would be counted against the next attack.
+  // Runs still active would count against the next attack.
   const refused = answers.filter((answer) => answer !== '200');
   if (refused.length > 0) throw new Error(`runs were not stopped: ${counted(refused)}`);
 }
 
-/** Empty when there is none until `signal`. */
+/** Returns the first active run; empty if none starts until `signal` aborts. */
 async function firstRunningRun({ api }: Ground, signal: AbortSignal): Promise<string> {
   while (!signal.aborted) {
     const { runs } = await ask(api, '/api/v2/runs?status=running&limit=1', Runs);
@@ -339,7 +345,7 @@ export const loadAttacks: readonly Attack[] = [
     before: 'the control of launches: what they wait for when the processors are taken',
     play: async (_ground, signal) => {
       const programs = times(6, () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
-      // The attacker has the lowest priority, and its children inherit it; runs of a host have the usual one.
+      // The attacker has the lowest priority, which its children inherit; runs of a host have the normal one.
       for (const { pid } of programs) if (pid !== undefined) setPriority(pid, 0);
       await once(signal, 'abort');
       for (const program of programs) program.kill('SIGKILL');

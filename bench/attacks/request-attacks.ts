@@ -13,7 +13,7 @@ const launch = (ground: Ground, code?: string): Promise<string> => {
   return send(ground.api, 'POST', launchPath, { body: JSON.stringify(body) });
 };
 
-/** Why the service ends the connection of a host that says this. */
+/** Returns why the service closes the connection of a host that sends this text. */
 async function sayAsHost({ url, token }: Api, text: string): Promise<string> {
   const address = new URL(hostConnectPath, url.replace('http', 'ws'));
   const socket = new WebSocket(address, { headers: { authorization: `Bearer ${token}` } });
@@ -26,7 +26,7 @@ async function sayAsHost({ url, token }: Api, text: string): Promise<string> {
   return ended;
 }
 
-/** How many of so many silent connections are closed after so long. */
+/** Opens silent connections. Returns how many of them are closed after a time. */
 async function openSilent({ url }: Api, count: number, afterMs: number): Promise<string> {
   const { hostname, port } = new URL(url);
   let closed = 0;
@@ -39,7 +39,7 @@ async function openSilent({ url }: Api, count: number, afterMs: number): Promise
   return `${closed} of ${count} closed after ${afterMs / 1000} s`;
 }
 
-/** Uploads that stop after their first bytes. */
+/** Starts uploads that stall after their first bytes. */
 async function stallUploads({ api }: Ground, count: number): Promise<string> {
   const { hostname, port } = new URL(api.url);
   const sizeBytes = 20 * 1024 * 1024;

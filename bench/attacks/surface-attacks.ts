@@ -1,4 +1,4 @@
-/** Attacks of one ordinary user on secrets, acts, live views, schedules, selectors and static documents. */
+/** Attacks by an ordinary user on secrets, acts, live views, schedules, selectors and static documents. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -10,10 +10,10 @@ import { createProject } from '../projects/push-project.ts';
 import { type Attack, counted, flood, type Ground, send } from './attack.ts';
 import { Devices, times } from './load-attacks.ts';
 
-/** The longest value of a secret, and the hardest for a search that compares letter by letter. */
+/** Longest value of a secret, and the worst case for a search that compares character by character. */
 const hardValue = (at: number): string => `${'a'.repeat(4000 + at)}b${'a'.repeat(4000)}`;
 
-/** A project with twelve such secrets. */
+/** Creates a project with twelve such secrets. */
 async function createSecretProject(api: Api): Promise<string> {
   const { id } = await createProject(api);
   for (const at of times(12, (index) => index)) {
@@ -28,7 +28,7 @@ const jobOf = (projectId: string, fields: object): string =>
 
 const Job = Type.Object({ job: Type.Object({ id: Type.String() }) });
 
-/** Jobs of 4.5 MB that are cancelled at once, so that nothing waits. */
+/** Creates jobs of 4.5 MB and cancels them at once, so that nothing waits. */
 async function fillWithInputs(ground: Ground, signal: AbortSignal): Promise<string> {
   const inputs = times(70, (at) => ({ at, text: 'x'.repeat(65_000) }));
   return flood(2, signal, async () => {
@@ -41,7 +41,7 @@ async function fillWithInputs(ground: Ground, signal: AbortSignal): Promise<stri
   });
 }
 
-/** A host of the attacker's own that is never through with an act and answers at once. */
+/** Connects a host of the attacker's own that replies at once but never finishes an act. */
 async function actWithoutEnd(ground: Ground, signal: AbortSignal): Promise<string> {
   const own = await ground.createToken({});
   const name = `acts-${crypto.randomUUID()}`;
@@ -67,7 +67,7 @@ async function actWithoutEnd(ground: Ground, signal: AbortSignal): Promise<strin
   return `${answers}; ${questions} questions`;
 }
 
-/** Viewers of one phone who say `text` as fast as it is taken. */
+/** Connects viewers of one phone that send `text` as fast as it is accepted. */
 async function floodViewers(
   { api, deviceIds }: Ground,
   { count, path, text, signal }: { count: number; path: string; text: string; signal: AbortSignal },
@@ -81,7 +81,7 @@ async function floodViewers(
     socket.on('close', (code) => ends.push(`closed ${code}`));
     socket.on('open', () => {
       const say = (): void => {
-        // A loop that never ends by itself would give the socket no turn.
+        // An endless loop would block the socket.
         for (let left = 100; left > 0 && socket.bufferedAmount < 64 * 1024; left -= 1) socket.send(text);
         if (socket.readyState === WebSocket.OPEN && !signal.aborted) setImmediate(say);
       };
@@ -95,7 +95,7 @@ async function floodViewers(
   return said === '' ? `${count} open at the end` : said;
 }
 
-/** Schedules whose times lie years apart, which take the longest to find. */
+/** Lists times of schedules that are years apart, which take the longest to compute. */
 async function listRareSchedules({ api, project }: Ground, signal: AbortSignal): Promise<string> {
   const schedule = {
     automation_id: project.id,
@@ -115,7 +115,7 @@ async function listRareSchedules({ api, project }: Ground, signal: AbortSignal):
   return `made ${counted(made)}; lists ${lists}`;
 }
 
-/** Waiting jobs whose selectors are all different and long, for the whole fleet of the attacker. */
+/** Creates waiting jobs with distinct, long selectors for the attacker's entire fleet. */
 async function waitBySelectors({ api, project }: Ground, signal: AbortSignal): Promise<string> {
   const serials = times(60, (at) => `none-${at}-xxxx`).join('|');
   const made: string[] = [];

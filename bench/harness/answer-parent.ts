@@ -7,7 +7,7 @@ import { memoryInUse } from './memory-in-use.ts';
 
 const Request = Type.Object({ id: Type.Integer(), command: Type.String(), input: Type.Unknown() });
 
-/** Takes its input from another process, and so checks it. */
+/** Command whose input comes from another process, so it checks the input. */
 export type Command = (input: unknown) => unknown;
 
 export function command<Input extends TSchema>(
@@ -22,15 +22,15 @@ const builtIn: Readonly<Record<string, Command>> = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
-  /** With that of all processes that it has started. */
+  /** Includes all processes that it has started. */
   cpuMsOfAll: () => cpuMsOfAll(process.pid),
   memory: () => memoryInUse(),
   pid: () => process.pid,
-  /** For what would compute on another machine. */
+  /** Lowers the priority of work that would happen on another machine. */
   lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),
 };
 
-/** Does what the process that forked this one asks for, and ends with it. */
+/** Performs the commands of the process that forked this one, and ends with it. */
 export function answerParent(commands: Readonly<Record<string, Command>>): void {
   const answer = async (message: unknown): Promise<void> => {
     const { id, command: name, input } = Value.Parse(Request, message);

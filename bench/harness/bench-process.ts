@@ -10,11 +10,11 @@ const Reply = Type.Object({
   error: Type.Optional(Type.String()),
 });
 
-/** A file of `processes/` that runs in a process of its own and does what it is told. */
+/** File of `processes/` that runs in a separate process and performs commands. */
 export interface BenchProcess {
-  /** Rejects with what the process has thrown. */
+  /** Calls a command. Rejects with the error that the process has thrown. */
   call<Result extends TSchema>(command: string, input: object, result: Result): Promise<Static<Result>>;
-  /** Processor time since its start. */
+  /** Returns the processor time since its start, in ms. */
   cpuMs(): Promise<number>;
   /** Resolves when the process has ended. */
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export interface BenchProcess {
 
 const startTimeoutMs = 20_000;
 
-/** `name` is that of a file in `processes/`, without `.ts`. Resolves when the process answers. */
+/** Starts a process. `name` is that of a file in `processes/`, without `.ts`. Resolves when the process responds. */
 export async function startBenchProcess(name: string, nodeFlags: readonly string[]): Promise<BenchProcess> {
   const file = fileURLToPath(new URL(`../processes/${name}.ts`, import.meta.url));
   const child = fork(file, { execArgv: [...nodeFlags], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
@@ -58,7 +58,7 @@ function settle(waiting: Map<number, PromiseWithResolvers<unknown>>, message: un
   else answer?.reject(new Error(error));
 }
 
-/** A process that has lost its parent ends by itself. */
+/** Disconnects the process, which then ends by itself. */
 async function end(child: ChildProcess, exited: Promise<void>): Promise<void> {
   if (child.connected) child.disconnect();
   await exited;

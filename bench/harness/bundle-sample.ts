@@ -1,6 +1,6 @@
 import { bundle } from '../../apps/server/src/code/compile/process/bundle.ts';
 
-/** Direct code as the sandbox takes it. */
+/** Bundles direct code for the sandbox. */
 export async function bundleSample(sourceCode: string): Promise<{ code: string; sourceMap: string }> {
   const paths = new Set(['main.ts']);
   const read = () => Promise.resolve(sourceCode);

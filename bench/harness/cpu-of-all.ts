@@ -1,20 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Unit of times in `/proc`, the same on all of Linux's processors. */
+/** Unit of times in `/proc`, the same on all architectures of Linux. */
 const ticksPerSecond = 100;
 
 interface Times {
   parent: number;
-  /** Time of the process itself, and of the children that it has waited for. */
+  /** Time of the process and of the children that it has waited for. */
   ticks: number;
 }
 
-/** Processor time of a process, and of all below it. Needs Linux. */
+/** Returns the processor time of a process and its descendants. Requires Linux. */
 export async function cpuMsOfAll(pid: number): Promise<number> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const all = new Map<number, Times>();
   for (const name of names) {
-    // The process may have ended since.
+    // The process may have ended in the meantime.
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
     if (stat !== undefined) all.set(Number(name), timesOf(stat));
   }
@@ -25,7 +25,7 @@ export async function cpuMsOfAll(pid: number): Promise<number> {
   return (1000 * ticksOf(pid)) / ticksPerSecond;
 }
 
-/** proc_pid_stat(5): the name in brackets may have spaces of its own. */
+/** Parses proc_pid_stat(5), in which the name in brackets may contain spaces. */
 function timesOf(stat: string): Times {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const at = (index: number): number => Number(fields[index]);

@@ -1,4 +1,4 @@
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 
-/** Opens the confinement of a machine whose kernel has no means to confine programs. */
+/** Opens the confinement as on a machine whose kernel can't confine programs. */
 export const noConfinement = (): Promise<Confinement> => openConfinement({ launcher: '/no/launcher' });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Type, type Static } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** The part of a V8 CPU profile that is read here. */
+/** Part of a V8 CPU profile that is used here. */
 const Profile = Type.Object({
   nodes: Type.Array(
     Type.Object({
@@ -23,7 +23,7 @@ type Frame = Profile['nodes'][number]['callFrame'];
 
 const shownFrames = 25;
 
-/** Our files by their path in the repository, packages by their name. */
+/** Names a function's file: our files by path in the repository, packages by name. */
 function placeOf({ functionName, url, lineNumber }: Frame): string {
   const place = url
     .replace(/^.*\/node_modules\//, '')
@@ -31,7 +31,7 @@ function placeOf({ functionName, url, lineNumber }: Frame): string {
   return `${functionName || '(anonymous)'} ${place === '' ? '' : `${place}:${lineNumber + 1}`}`.trim();
 }
 
-/** Time spent in each function itself, in ms. */
+/** Returns the self time of each function, in ms. */
 function selfTimes({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
   const places = new Map(nodes.map((node) => [node.id, placeOf(node.callFrame)]));
   const times = new Map<string, number>();
@@ -54,7 +54,7 @@ async function printProfile(folder: string, file: string): Promise<void> {
   }
 }
 
-/** Prints for each profile below `folder` where the process spent its time. */
+/** Prints where each process with a profile below `folder` spent its time. */
 export async function printProfiles(folder: string): Promise<void> {
   for await (const file of glob('**/*.cpuprofile', { cwd: folder })) await printProfile(folder, file);
   console.log(`\nThe profiles are in ${folder}`);

@@ -1,4 +1,4 @@
-/** The middle value; of an even number of values, the mean of the two in the middle. */
+/** Returns the median; for an even number of values, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -13,8 +13,8 @@ interface Interleaved {
 }
 
 /**
- * Measures the two in turns (A B A B ...), so that whatever else the machine does meets both, and takes the medians.
- * A first round of each warms up and does not count.
+ * Measures figure and baseline alternately (A B A B ...), so that other load on the machine affects both, and takes
+ * the medians. The first round of each is a warm-up and does not count.
  */
 export async function interleave({ figure, baseline, rounds }: Interleaved): Promise<{
   figure: number;

@@ -1,31 +1,31 @@
 import type { Stage } from './stage.ts';
 
-/** A bound that a row is held to. */
+/** Limit that a row must meet. */
 export interface Target {
-  /** `ratio`: figure divided by baseline figure. */
+  /** Measured value; `ratio` is the figure divided by the baseline. */
   of: 'figure' | 'ratio';
   bound: 'at least' | 'at most';
   value: number;
 }
 
-/** One line of the table. */
+/** Row of the table. */
 export interface RowResult {
-  /** Medians over the rounds. */
+  /** Median over the rounds. */
   figure: number;
   baseline: number;
   unit: string;
-  /** Empty: nothing is promised, the figure is only watched. */
+  /** Limits; empty means that the figure is only monitored. */
   targets: readonly Target[];
-  /** Explanations of the figure; printed below the table. */
+  /** Notes about the figure, printed below the table. */
   notes: readonly string[];
 }
 
-/** A benchmark. Its file says what is compared with what, and why that is fair. */
+/** Benchmark. Its file explains what is compared, and why the comparison is fair. */
 export interface Row {
   /** Name on the command line. */
   name: string;
   title: string;
-  /** The baseline in a few words. */
+  /** Baseline in a few words. */
   against: string;
   measure(stage: Stage): Promise<RowResult>;
 }

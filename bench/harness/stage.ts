@@ -6,27 +6,27 @@ import { startBenchProcess, type BenchProcess } from './bench-process.ts';
 
 /** Options of the command line. */
 export interface StageOptions {
-  /** Names of attacks; none: all. */
+  /** Names of attacks. Default: all. */
   readonly attacks: readonly string[];
-  /** Simulated phones of the row of that name, and for how many minutes they are used. */
+  /** Number of phones in the row `simulated-phones`, and the minutes of their use. */
   readonly count: number;
   readonly minutes: number;
-  /** The part of their launches, tasks and schedules that the rows of the queue have: 1 is all. */
+  /** Fraction of the launches, tasks and schedules in the rows of the queue; 1 means all. */
   readonly part: number;
 }
 
-/** The means of a row to measure; all of them are gone when the row is done. */
+/** Resources of a row's measurement, which are released after the row. */
 export interface Stage {
   readonly options: StageOptions;
-  /** A new, empty folder. */
+  /** Creates a new, empty folder. */
   folder(): Promise<string>;
-  /** Starts a file of `processes/`. */
+  /** Starts a file of `processes/` in a process. */
   start(name: string, nodeFlags?: readonly string[]): Promise<BenchProcess>;
-  /** Ends what else the row has begun, after its processes. */
+  /** Registers a cleanup that runs after the processes have ended. */
   defer(end: () => Promise<unknown>): void;
 }
 
-/** `profileFolder`: where every process leaves a CPU profile when it ends. */
+/** Runs `work` on a stage. `profileFolder` receives a CPU profile of every process when it ends. */
 export async function onStage<Result>(
   profileFolder: string | undefined,
   options: StageOptions,
@@ -34,7 +34,7 @@ export async function onStage<Result>(
 ): Promise<Result> {
   await using folders = new AsyncDisposableStack();
   await using others = new AsyncDisposableStack();
-  // They end first: a process that still runs would write into a folder that is being removed.
+  // Processes end first: a running one could write to a folder that is being removed.
   await using processes = new AsyncDisposableStack();
   return await work({
     options,

@@ -32,7 +32,7 @@ function cellsOf({ row, result }: Measured): string[] {
   ];
 }
 
-/** The table as a person reads it; numbers stand at the right. */
+/** Formats the table for people, with right-aligned numbers. */
 export function formatTable(measured: readonly Measured[]): string {
   const lines = [[...headings], ...measured.map(cellsOf)];
   const widths = headings.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
@@ -57,7 +57,7 @@ export function formatNotes(measured: readonly Measured[]): string {
     .join('\n');
 }
 
-/** The same for programs. */
+/** Returns the table for programs. */
 export function tableJson(measured: readonly Measured[]): object[] {
   return measured.map(({ row, result }) => ({
     row: row.name,

@@ -2,18 +2,18 @@ import { Type, type Static } from 'typebox';
 
 import type { BenchProcess } from './bench-process.ts';
 
-/** Answer of a process that has worked for a while. */
+/** Result of a process after a period of work. */
 export const WorkDone = Type.Object({ count: Type.Number(), elapsedMs: Type.Number() });
 export type WorkDone = Static<typeof WorkDone>;
 
-/** Count per second. */
+/** Returns the count per second. */
 export const rateOf = ({ count, elapsedMs }: WorkDone): number => (1000 * count) / elapsedMs;
 
-/** Turns rounds of work into rates, and keeps the processor time that the measured process took for them. */
+/** Converts rounds of work to rates and sums up the processor time of the measured process. */
 export interface WorkMeter {
-  /** Runs one round. Returns its count a second. */
+  /** Runs one round. Returns the count per second. */
   run(): Promise<number>;
-  /** Microseconds of processor time for one of what is counted, over all rounds. */
+  /** Returns the processor time per counted item over all rounds, in µs. */
   cpuMicrosEach(): number;
 }
 
@@ -32,7 +32,7 @@ export function meterWork(measured: BenchProcess, work: () => Promise<WorkDone>)
   };
 }
 
-/** For the notes: unlike the wall clock, it does not see what else the machine does. */
+/** Returns a note with processor times, which unlike wall time are independent of other load on the machine. */
 export function cpuNote(what: string, figure: WorkMeter, baseline: WorkMeter): string {
   const [ours, theirs] = [figure.cpuMicrosEach(), baseline.cpuMicrosEach()];
   const each = `${ours.toFixed(2)} µs against ${theirs.toFixed(2)} µs`;

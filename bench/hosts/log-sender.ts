@@ -7,7 +7,7 @@ import type { SimulatedHost } from './simulated-host.ts';
 
 const messageLength = 80;
 
-/** Entries as a chatty automation writes them. */
+/** Returns entries as a verbose automation writes them. */
 export function sampleEntries(count: number): WireLogEntry[] {
   return Array.from({ length: count }, (_, index) => {
     const text = `step ${index}: tapped the button "Continue" and waited for the next screen `;
@@ -15,7 +15,7 @@ export function sampleEntries(count: number): WireLogEntry[] {
   });
 }
 
-/** Steps as an automation of waits and touches makes them. */
+/** Returns steps as an automation of waits and touches produces them. */
 export function sampleSteps(first: number, count: number): WireLogEntry[] {
   return Array.from({ length: count }, (_, index) => {
     const step = {
@@ -33,9 +33,9 @@ export function sampleSteps(first: number, count: number): WireLogEntry[] {
   });
 }
 
-/** Sends the entries of one run over and over, with at most `window` frames that are not acknowledged. */
+/** Sends the entries of one run repeatedly, with at most `window` unacknowledged frames. */
 export class LogSender {
-  /** Entries that the server has stored. */
+  /** Number of entries that the server has stored. */
   stored = 0;
   readonly #host: SimulatedHost;
   readonly #runId: string;
@@ -65,7 +65,7 @@ export class LogSender {
     this.#fill();
   }
 
-  /** Resolves when all that was sent is stored. */
+  /** Stops sending. Resolves when everything sent is stored. */
   stop(): Promise<void> {
     this.#isSending = false;
     return new Promise((resolve) => {

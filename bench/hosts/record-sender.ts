@@ -10,7 +10,7 @@ const contentTypes: Readonly<Record<CaptureKind, string>> = {
   screenshot: 'image/jpeg',
 };
 
-/** Sends records as the product's host does: tells of one, and then sends its captures one after the other. */
+/** Sends records like the product's host: reports one, and then sends its captures one after the other. */
 export class RecordSender {
   readonly #host: SimulatedHost;
   readonly #address: { url: string; token: string };
@@ -21,7 +21,7 @@ export class RecordSender {
     this.#address = address;
   }
 
-  /** A record whose last screen no other one has. Resolves with its ID when it and all its captures are stored. */
+  /** Sends a record whose last screen is unique. Resolves with its ID when it is stored with all its captures. */
   async sendOne(type?: SampleType): Promise<string> {
     const [runId] = this.#host.runIds;
     if (runId === undefined) throw new Error('nothing runs on the host');

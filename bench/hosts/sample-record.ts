@@ -6,7 +6,7 @@ const nodeCount = 72;
 const packageName = 'com.example.shop';
 const pictureBytes = 40_000;
 
-/** UUIDv7 of now. */
+/** Returns a new UUIDv7. */
 function recordId(): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const random = crypto.randomUUID();
@@ -62,7 +62,7 @@ const node = (index: number, name: string, children: UiNode[] = []): UiNode => (
   children,
 });
 
-/** Tree of the size of a usual screen's. Another name gives another screen. */
+/** Returns a tree of typical size. Each name gives a different screen. */
 export function sampleTree(name: string): Buffer {
   const rows = Array.from({ length: nodeCount }, (_, index) => node(index, name));
   const tree: ScreenTree = {
@@ -75,7 +75,7 @@ export function sampleTree(name: string): Buffer {
   return Buffer.from(JSON.stringify(tree));
 }
 
-/** About 42 kB of tree, 40 kB of picture of low quality. */
+/** Captures: about 42 kB of tree, and a low-quality picture of 40 kB. */
 export const sampleCaptures: Readonly<Record<CaptureKind, Buffer>> = {
   tree: sampleTree('item'),
   screenshot: Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), randomBytes(pictureBytes)]),

@@ -8,28 +8,28 @@ export interface HostPlan {
   token: string;
   name: string;
   serials: readonly string[];
-  /** Default: a new one. */
+  /** ID of the host. Default: a new one. */
   hostId?: string;
 }
 
 export type Launch = Extract<ServerMessage, { type: 'launch' }>;
 type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
-/** Interval that the server asks for: after twice as long, phones count as unresponsive. */
+/** Heartbeat interval in ms that the server requests: after twice this time, phones count as unresponsive. */
 export const heartbeatMs = 2000;
 
 /**
- * The wire side of a host: devices that are always ready, launches that are acknowledged at once with a message for
- * each run, and nothing behind it.
+ * Simulates the protocol of a host: its devices are always ready, and each launch is acknowledged at once with one
+ * message per run.
  */
 export class SimulatedHost {
   onLogsStored: (runId: string, seq: number) => void = () => undefined;
   onLaunch: (launch: Launch) => void = () => undefined;
-  /** The first lines of these runs may run. */
+  /** Called when the server lets the first lines of these runs execute. */
   onBegin: (runIds: string[]) => void = () => undefined;
   onScreenWanted: (requestId: string) => void = () => undefined;
   onActWanted: (requestId: string) => void = () => undefined;
-  /** By the server. */
+  /** Called when the server closes the connection. */
   onClosed = (reason: string): void => console.error(reason);
   readonly #wire: HostWire;
   readonly #serials: readonly string[];
@@ -44,7 +44,7 @@ export class SimulatedHost {
     this.#wire = new HostWire({ url, token, onMessage: (message) => this.#take(message) });
   }
 
-  /** Resolves when the server has taken in the devices. */
+  /** Connects a host. Resolves when the server knows its devices. */
   static async connect(plan: HostPlan): Promise<SimulatedHost> {
     const { name, serials, hostId = randomUUID() } = plan;
     const host = new SimulatedHost(plan);
@@ -59,7 +59,7 @@ export class SimulatedHost {
       devices: serials.map((serial) => deviceReport(serial, { since })),
       runs: [],
     });
-    // Messages are handled in order: with the answer to this one, the devices are known.
+    // Messages are handled in order, so the reply to this one confirms the devices.
     await host.beat();
     return host;
   }
@@ -68,13 +68,13 @@ export class SimulatedHost {
     return [...this.#running.keys()];
   }
 
-  /** Cuts the connection as a failing network does. */
+  /** Drops the connection like a failing network. */
   cut(): void {
     this.#isCut = true;
     this.#wire.cut();
   }
 
-  /** Confirms all devices. Resolves with the server's answer. */
+  /** Confirms all devices. Resolves with the server's reply. */
   beat(): Promise<void> {
     this.#wire.heartbeat(this.#serials);
     return new Promise((resolve) => {
@@ -97,13 +97,13 @@ export class SimulatedHost {
     this.#wire.send({ type: 'runs', runs: runs.map((run) => ({ ...run, ...ended })) });
   }
 
-  /** Resolves with the captures that the server wants of it. */
+  /** Reports a record. Resolves with the captures that the server requests. */
   describeRecord(record: RecordReport): Promise<MissingCaptures> {
     this.#wire.send({ type: 'record', record });
     return new Promise((resolve) => this.#onRecordStored.set(record.record_id, resolve));
   }
 
-  /** A binary frame. */
+  /** Sends a binary frame. */
   sendFrame(header: object, payload: Buffer): void {
     this.#wire.sendFrame(header, payload);
   }

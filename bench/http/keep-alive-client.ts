@@ -3,13 +3,13 @@ import { connect, type Socket } from 'node:net';
 
 export interface HttpAnswer {
   status: number;
-  /** The whole answer, head and body; put together only for callers that want it. */
+  /** Returns the entire reply, head and body; concatenated only for callers that need it. */
   text(): string;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 
-/** One kept-open HTTP/1.1 connection that does as little as a client can, so that the server is what is measured. */
+/** Persistent HTTP/1.1 connection with as little work as possible in the client, so that the server is measured. */
 export class KeepAliveClient {
   readonly #socket: Socket;
   #received: Buffer[] = [];
@@ -32,7 +32,7 @@ export class KeepAliveClient {
     return new KeepAliveClient(socket);
   }
 
-  /** One at a time. `bytes`: the whole request, head and body. */
+  /** Sends one request at a time. `bytes` is the entire request, head and body. */
   request(bytes: Buffer): Promise<HttpAnswer> {
     this.#answer = Promise.withResolvers();
     this.#received = [];
@@ -71,7 +71,7 @@ export class KeepAliveClient {
   }
 }
 
-/** A body and its type. */
+/** Body with its content type. */
 export interface RequestBody {
   type: string;
   bytes: Buffer;
@@ -82,7 +82,7 @@ export const jsonBody = (value: unknown): RequestBody => ({
   bytes: Buffer.from(JSON.stringify(value)),
 });
 
-/** The bytes of a request as a usual client sends it. */
+/** Returns the bytes of a request as a typical client sends it. */
 export function requestBytes(
   method: string,
   { url, token }: { url: string; token: string },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KeepAliveClient } from './keep-alive-client.ts';
 import { send } from './send.ts';
 
-/** One request again and again at a steady pace, whether or not those before are answered. */
+/** Repeats a request at a steady rate, regardless of pending replies. */
 export class Pace {
   readonly #url: string;
   readonly #bytes: Buffer;
@@ -20,7 +20,7 @@ export class Pace {
     this.#sending = this.#sendAll(1000 / perSecond);
   }
 
-  /** Resolves with the latency of each request in ms when all are answered. Throws when one has failed. */
+  /** Stops. Resolves with the latency of each request in ms when all have replies. Throws if one has failed. */
   async stop(): Promise<number[]> {
     this.#isRunning = false;
     await this.#sending;

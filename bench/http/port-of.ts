@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 
-/** The port of a server that listens on TCP. */
+/** Returns the port of a server that listens on TCP. */
 export function portOf(address: AddressInfo | string | null): number {
   if (address === null || typeof address === 'string') throw new Error('not listening on TCP');
   return address.port;

@@ -1,6 +1,6 @@
 import type { KeepAliveClient } from './keep-alive-client.ts';
 
-/** Resolves with how long the answer took, in ms. Throws unless it is a success. */
+/** Resolves with the latency in ms. Throws unless the reply is a success. */
 export async function send(client: KeepAliveClient, bytes: Buffer): Promise<number> {
   const startedAt = performance.now();
   const answer = await client.request(bytes);

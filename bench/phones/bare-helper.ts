@@ -22,7 +22,7 @@ export async function connectTo(port: number, dataDir: string): Promise<AdbConne
   return status.connection;
 }
 
-/** A socket to the helper on a phone, and what is said on it: no queue, no limits, and no look at the answer. */
+/** Socket to the helper on a phone without a queue, limits, or parsing of replies. */
 export class BareHelper {
   readonly #adb: Adb;
   readonly #socket: Duplex;
@@ -33,7 +33,7 @@ export class BareHelper {
     this.#socket = socket;
   }
 
-  /** The helper runs already. */
+  /** Connects to the helper, which must already be running. */
   static async open(port: number, dataDir: string): Promise<BareHelper> {
     const { adb } = await connectTo(port, dataDir);
     const helper = new BareHelper(adb, toSocketDuplex(await adb.createSocket(`tcp:${helperPort}`)));
@@ -52,7 +52,7 @@ export class BareHelper {
     await this.#ask('POST', `/session/${this.#session}/appium/gestures/click`, { offset: { x: 10, y: 900 } });
   }
 
-  /** Counts the pictures that differ from the one before, from the first picture on for `durationMs`. */
+  /** Counts the pictures that differ from their predecessor, for `durationMs` from the first picture on. */
   async countPictures(durationMs: number): Promise<number> {
     const stream = toSocketDuplex(await this.#adb.createSocket(`tcp:${picturePort}`));
     stream.write('GET / HTTP/1.0\r\n\r\n');
@@ -68,7 +68,7 @@ export class BareHelper {
     return count;
   }
 
-  /** Resolves with the whole answer. */
+  /** Resolves with the entire reply. */
   async #ask(method: string, path: string, body?: object): Promise<Buffer> {
     const text = body === undefined ? '' : JSON.stringify(body);
     this.#socket.write(
@@ -87,7 +87,7 @@ export class BareHelper {
   }
 }
 
-/** Joins what has come only until the head is there. */
+/** Returns the number of missing bytes. Joins the received chunks only until the head is complete. */
 function missingOf(parts: Buffer[], before: number): number {
   if (before !== Infinity) return before - (parts.at(-1)?.length ?? 0);
   const bytes = Buffer.concat(parts);
@@ -98,11 +98,11 @@ function missingOf(parts: Buffer[], before: number): number {
 
 interface BareResident {
   tree(): Promise<unknown>;
-  /** A look at the screen, and a tap. */
+  /** Reads the screen and taps. */
   touch(): Promise<unknown>;
 }
 
-/** Asks the resident helper of a phone on the bare stream; the answers are not looked at. */
+/** Connects to the resident helper of a phone on a bare stream; replies are not parsed. */
 export async function openBareResident(port: number, dataDir: string): Promise<BareResident> {
   const shell = createPhoneShell(await connectTo(port, dataDir));
   const { signal } = new AbortController();
@@ -114,7 +114,7 @@ export async function openBareResident(port: number, dataDir: string): Promise<B
   };
 }
 
-/** One finger that goes nowhere (Requests.java). */
+/** Returns the payload of a stationary finger (Requests.java). */
 function tapPayload(x: number, y: number): Buffer {
   const payload = Buffer.alloc(29);
   payload.writeUInt8(1, 12);

@@ -7,14 +7,14 @@ import { runScrcpy } from '../../apps/host/src/driver/video/run-scrcpy.ts';
 import { findScrcpyServer } from '../../apps/host/src/driver/video/scrcpy-file.ts';
 import { connectTo } from './bare-helper.ts';
 
-/** A file that simulated phones take for scrcpy's server. */
+/** Writes a file that simulated phones accept as scrcpy's server. */
 export async function writeScrcpyServer(folder: string): Promise<string> {
   const file = path.join(folder, 'scrcpy-server');
   await writeFile(file, makeScrcpyServer('3.3.3'));
   return file;
 }
 
-/** How many packets of video a phone sends in that time, counted at its socket. */
+/** Counts the packets of video that a phone sends in a time, at its socket. */
 export async function countPackets(port: number, dataDir: string, durationMs: number): Promise<number> {
   const connection = await connectTo(port, dataDir);
   const shell = createPhoneShell(connection);

@@ -4,7 +4,7 @@ export const largeApp = 'dev.phalanx.bench.large';
 
 const columns = 30;
 
-/** An app whose screen has so many nodes, each with an ID and a text; the first shows what is counted. */
+/** Returns an app whose screen has this number of nodes, each with an ID and a text; the first shows the counter. */
 export const largeAppOf = (nodes: number, counted = { readings: 0 }): App =>
   defineApp({
     packageName: largeApp,

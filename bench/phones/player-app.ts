@@ -3,7 +3,7 @@ import { type App, type AppContext, defineApp } from '@phalanx/simulated-phone';
 export const playerApp = 'dev.phalanx.bench.player';
 
 const pictureMs = 1000 / 60;
-/** Pixels. */
+/** Speed and radius in pixels. */
 const [speed, radius] = [6, 46];
 
 interface State {
@@ -17,7 +17,10 @@ function play(app: AppContext<State>): void {
   });
 }
 
-/** An app that never stands still: each picture differs from the last one by about what a phone's encoder sends at 2 Mbit/s. */
+/**
+ * App in constant motion: each picture differs from the last one by about the amount that a phone's encoder sends at
+ * 2 Mbit/s.
+ */
 export const player: App = defineApp<State>({
   packageName: playerApp,
   label: 'Player',

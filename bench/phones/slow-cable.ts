@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to an address on which every byte takes half of `roundTripMs`. Returns its port. */
+/** Creates a proxy to an address that delays every byte by half of `roundTripMs`. Returns its port. */
 export async function layCable(target: { host: string; port: number }, roundTripMs: number): Promise<number> {
   const server = createServer({ noDelay: true }, (near) => {
     const far = connect(target).setNoDelay(true);
@@ -10,7 +10,7 @@ export async function layCable(target: { host: string; port: number }, roundTrip
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A TCP server's address is never a text.
+  // The address of a TCP server is never a string.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return (server.address() as AddressInfo).port;
 }

@@ -9,7 +9,7 @@ import { ask, type Api } from '../http/api.ts';
 import { createProject } from '../projects/push-project.ts';
 
 const Made = Type.Object({ secret: Type.String() });
-/** Time for attacks to end after the signal; the result of a slower one is not awaited. */
+/** Time in ms for attacks to end after the signal; slower results are not awaited. */
 const graceMs = 3000;
 
 let ground: Ground | undefined;
@@ -36,7 +36,7 @@ answerParent({
       ground = { api, createToken, deviceIds, folder, project: await createProject(api) };
     },
   ),
-  /** All these attacks at once, each again as soon as it is through, until `end`. */
+  /** Runs all these attacks in parallel, each repeated when it has ended, until `end`. */
   begin: command(Type.Object({ names: Type.Array(Type.String()) }), ({ names }) => {
     const target = ground;
     if (target === undefined) throw new Error('prepare comes first');

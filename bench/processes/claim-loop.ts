@@ -7,7 +7,7 @@ import { answerParent, command } from '../harness/answer-parent.ts';
 let file: Database.Database | undefined;
 let claim: ((now: number) => boolean) | undefined;
 
-/** Rows of the size of the product's, and the indexes that a claim needs. */
+/** Tables with rows of the product's size, and the indexes that a claim needs. */
 const tables = `
   CREATE TABLE task (id TEXT PRIMARY KEY, job_id TEXT NOT NULL, number INTEGER NOT NULL, status TEXT NOT NULL, input TEXT,
     run_id TEXT, device_id TEXT, attempts INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
@@ -20,7 +20,7 @@ answerParent({
   open: command(Type.Object({ folder: Type.String(), tasks: Type.Integer() }), ({ folder, tasks }) => {
     const db = new Database(path.join(folder, 'claims.db'));
     db.pragma('journal_mode = WAL');
-    // A claim outlives a loss of power, as one of the product does.
+    // A claim survives a power failure, as in the product.
     db.pragma('synchronous = FULL');
     db.exec(tables);
     const insert = db.prepare(
@@ -49,7 +49,7 @@ answerParent({
     });
     file = db;
   }),
-  /** Claims so many, one transaction each. Returns how long each took, in ms. */
+  /** Claims rows, one transaction each. Returns the duration of each in ms. */
   claim: command(Type.Object({ count: Type.Integer() }), ({ count }) => {
     if (file === undefined || claim === undefined) throw new Error('open comes first');
     const tookMs: number[] = [];

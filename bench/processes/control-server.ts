@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { answerParent } from '../harness/answer-parent.ts';
 import { portOf } from '../http/port-of.ts';
 
-/** Answers at once: what its callers wait for, the machine has made them wait. */
+/** Replies immediately, so that its latency is caused by the machine alone. */
 answerParent({
   listen: async () => {
     const server = createServer((_, response) => response.end('ok'));

@@ -16,12 +16,12 @@ type Call = () => Promise<unknown>;
 type What = 'tree' | 'tap' | 'touch';
 
 const log = pino({ level: 'error' });
-/** Nothing but the calls that are measured. */
+/** Long intervals that suppress all calls except the measured ones. */
 const quiet = { timings: { heartbeatMs: 600_000, healthMs: 600_000 } };
 let driver: Driver | undefined;
 let bareDriver: Driver | undefined;
 let bare: BareHelper | undefined;
-/** The same requests, by the helper that is open. */
+/** Same requests through the bare connection to the helper. */
 let bareCalls: Readonly<Partial<Record<What, Call>>> = {};
 
 async function driverOf(watch: PhoneWatch, serial: string): Promise<Driver> {
@@ -56,7 +56,7 @@ function callOf(by: 'driver' | 'bare', what: What): Call {
 
 let on: TouchedNode | undefined;
 
-/** The node that is touched: one that does nothing, so that the screen stays. */
+/** Selects the node to touch: one without an effect, so that the screen stays the same. */
 async function aimOn(one: Driver): Promise<void> {
   const { root } = await one.call('screen.content', {});
   on = touchedOf(findQuiet(root) ?? root);
@@ -74,7 +74,7 @@ function findQuiet(node: UiNode): UiNode | undefined {
 
 const scroll = { fromX: 540, toX: 540, durationMs: 300 };
 
-/** Scrolls as the automation of the row does, for so long. */
+/** Scrolls for a time, like the automation of the row. */
 async function scrollFor(ours: Driver, durationMs: number): Promise<void> {
   const endsAt = performance.now() + durationMs;
   await ours.call('app.launch', { packageName: 'com.android.settings' });
@@ -83,7 +83,7 @@ async function scrollFor(ours: Driver, durationMs: number): Promise<void> {
 }
 
 answerParent({
-  /** The product's driver on the first phone, a bare socket on the second, both with their helpers. */
+  /** Opens the product's driver on the first phone and a bare socket on the second, both with their helpers. */
   open: command(
     Type.Object({ ports: Type.Array(Type.Integer()), dataDir: Type.String(), isLarge: Type.Boolean() }),
     async ({ ports, dataDir, isLarge }) => {
@@ -102,7 +102,7 @@ answerParent({
       bare = opened;
     },
   ),
-  /** The product's driver on the first phone, a bare stream on the second, both with resident helpers. */
+  /** Opens the product's driver on the first phone and a bare stream on the second, both with resident helpers. */
   openResident: command(
     Type.Object({ ports: Type.Array(Type.Integer()), dataDir: Type.String() }),
     async ({ ports: [ours = 0, theirs = 0], dataDir }) => {
@@ -113,14 +113,14 @@ answerParent({
       bareCalls = await openBareResident(theirs, dataDir);
     },
   ),
-  /** Pictures a second that the helper itself makes while its screen scrolls, counted on a bare socket. */
+  /** Counts the pictures per second that the helper itself makes while its screen scrolls, on a bare socket. */
   pictures: command(Type.Object({ durationMs: Type.Integer() }), async ({ durationMs }) => {
     if (driver === undefined || bare === undefined) throw new Error('open comes first');
     const counted = bare.countPictures(durationMs);
     await scrollFor(bareDriver ?? driver, durationMs);
     return (await counted) / (durationMs / 1000);
   }),
-  /** Packets of video a second that a phone itself sends while it plays, counted at the socket. */
+  /** Counts the packets of video per second that a phone itself sends while it plays, at the socket. */
   packets: command(
     Type.Object({ port: Type.Integer(), dataDir: Type.String(), durationMs: Type.Integer() }),
     async ({ port, dataDir, durationMs }) => {

@@ -26,7 +26,7 @@ answerParent({
       }));
     },
   ),
-  /** All at once. Returns how long it took until the server knew the devices of the last, in ms. */
+  /** Connects all at once. Returns the time in ms until the server knew the devices of the last one. */
   connect: async () => {
     const startedAt = performance.now();
     hosts = await Promise.all(plans.map((plan) => SimulatedHost.connect(plan)));

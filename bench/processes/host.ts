@@ -45,7 +45,10 @@ async function firstLine(
 }
 
 answerParent({
-  /** Starts the product's host with the product's defaults, beside one simulated phone or with those of other ports; `unconfined`: as on a machine that can't confine. */
+  /**
+   * Starts the product's host with the product's defaults, with one simulated phone or with the phones at the given
+   * ports. `unconfined` simulates a machine that can't confine processes.
+   */
   start: command(
     Type.Object({
       url: Type.String(),
@@ -82,7 +85,7 @@ answerParent({
       await startHost(config, { log, ...(unconfined && { confinement: await noConfinement() }) });
     },
   ),
-  /** One run in a warm sandbox, without server and phone. */
+  /** Executes one run in a warm sandbox, without server and phone. */
   sandbox: command(Type.Object({ code: Type.String() }), async ({ code }) => {
     pool ??= await createSandboxPool({
       size: 2,

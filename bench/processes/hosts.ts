@@ -15,7 +15,10 @@ const connectedAtOnce = 50;
 
 const totalStored = (): number => senders.reduce((sum, sender) => sum + sender.stored, 0);
 
-/** Connects a host. Its first heartbeat comes within the interval, so that heartbeats of a fleet are spread over time. */
+/**
+ * Connects a host. Its first heartbeat has a random delay within the interval, which spreads the heartbeats of a
+ * fleet over time.
+ */
 async function connectHost(plan: HostPlan, heartbeats: boolean): Promise<SimulatedHost> {
   const host = await SimulatedHost.connect(plan);
   if (heartbeats) keepAlive(host);
@@ -56,14 +59,14 @@ answerParent({
       }
     },
   ),
-  /** How long a message to the server and its answer take, in ms. */
+  /** Returns the round-trip time of a message to the server, in ms. */
   roundTrip: async () => {
     const startedAt = performance.now();
     await hosts[0]?.beat();
     return performance.now() - startedAt;
   },
   endRuns: () => Promise.all(hosts.map((host) => host.endRuns())),
-  /** Each host gets a log of its run, the frames of host n with `least + n % (most - least + 1)` entries. */
+  /** Gives each host a log of its run; the frames of host n have `least + n % (most - least + 1)` entries. */
   prepareLogs: command(
     Type.Object({ min: Type.Integer(), max: Type.Integer(), window: Type.Integer() }),
     ({ min, max, window }) => {
@@ -74,7 +77,7 @@ answerParent({
       return senders.length;
     },
   ),
-  /** All send for so long. Counts everything, until the last is acknowledged. */
+  /** Makes all hosts send for a time. Counts all entries, until the last one is acknowledged. */
   sendLogs: command(Type.Object({ durationMs: Type.Number() }), async ({ durationMs }) => {
     const before = totalStored();
     const startedAt = performance.now();
@@ -83,7 +86,7 @@ answerParent({
     await Promise.all(senders.map((sender) => sender.stop()));
     return { count: totalStored() - before, elapsedMs: performance.now() - startedAt };
   }),
-  /** The first run gets so many steps. Resolves when they are stored, with the run's ID. */
+  /** Sends steps of the first run. Resolves with the run's ID when they are stored. */
   sendSteps: command(Type.Object({ count: Type.Integer() }), async ({ count }) => {
     const [host] = hosts;
     const [runId] = host?.runIds ?? [];
@@ -100,7 +103,7 @@ answerParent({
     await stored;
     return runId;
   }),
-  /** The first host sends one record. Returns its ID. */
+  /** Sends one record from the first host. Returns its ID. */
   sendRecord: command(
     Type.Object({ url: Type.String(), token: Type.String(), type: Type.Enum(['outOfSteps', 'debug']) }),
     ({ url, token, type }) => {
@@ -110,7 +113,7 @@ answerParent({
       return records.sendOne(type);
     },
   ),
-  /** The first host sends records, so many at a time. Returns how long all took, in ms. */
+  /** Sends records from the first host with limited concurrency. Returns the total time in ms. */
   sendRecords: command(
     Type.Object({
       url: Type.String(),

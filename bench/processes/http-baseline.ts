@@ -16,7 +16,7 @@ function readBody(request: IncomingMessage, done: (body: Buffer) => void): void 
 const Input = Type.Object({ token: Type.String(), reply: Type.String(), asText: Type.Boolean() });
 
 answerParent({
-  /** Serves `reply` to callers with the token; `asText`: it is encoded anew each time. Returns the address. */
+  /** Serves `reply` to callers with the token; `asText` encodes it for each reply. Returns the address. */
   listen: command(Input, async ({ token, reply, asText }) => {
     const tokenHash = hash('sha256', `Bearer ${token}`, 'hex');
     const bytes = Buffer.from(reply);

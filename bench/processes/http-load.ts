@@ -21,7 +21,7 @@ async function clientsOf(url: string, count: number): Promise<KeepAliveClient[]>
 }
 
 answerParent({
-  /** Every connection sends the same request again and again, each time when it has its answer. */
+  /** Repeats the same request on every connection, each time after its reply. */
   repeat: command(
     Type.Object({
       ...Address,
@@ -44,7 +44,7 @@ answerParent({
       return { count: answered, elapsedMs: performance.now() - startedAt };
     },
   ),
-  /** One request after the other on one connection. Returns how long each took, in ms. */
+  /** Sends requests one by one on one connection. Returns the latencies in ms. */
   sequence: command(
     Type.Object({
       ...Address,
@@ -68,8 +68,8 @@ answerParent({
     },
   ),
   /**
-   * One agent a request: each sends its own every `everyMs`, as users' programs do, and reads the whole answer. Returns how
-   * long each answer took, in ms.
+   * Simulates one agent per request: each repeats its own every `everyMs`, as users' programs do, and reads the
+   * entire reply. Returns the latencies in ms.
    */
   pacedAgents: command(
     Type.Object({
@@ -96,11 +96,11 @@ answerParent({
       return tookMs;
     },
   ),
-  /** Asks for `url` so many times a second from now on. */
+  /** Starts to request `url` at a rate per second. */
   startPace: command(Type.Object({ ...Address, perSecond: Type.Number() }), ({ url, token, perSecond }) => {
     pace = new Pace(url, requestBytes('GET', { url, token }), perSecond);
   }),
-  /** Returns how long each answer took, in ms. */
+  /** Returns the latencies in ms. */
   stopPace: () => pace?.stop(),
 });
 

@@ -5,13 +5,13 @@ import { answerParent, command } from '../harness/answer-parent.ts';
 /** The content as JSON. */
 let content = '';
 
-/** With quotes and line ends, which JSON has to escape. */
+/** Returns text with quotes and line breaks, which JSON must escape. */
 function largeText(sizeBytes: number): string {
   const line = `${crypto.randomUUID()} said "hello" and went on to the next line of the file\n`;
   return line.repeat(Math.floor(sizeBytes / line.length));
 }
 
-/** Resolves with the size of the reply. Throws unless it is a success. */
+/** Resolves with the size of the reply. Throws unless the reply is a success. */
 async function readReply(response: Response): Promise<number> {
   const bytes = await response.arrayBuffer();
   if (response.ok) return bytes.byteLength;
@@ -24,7 +24,7 @@ answerParent({
   prepare: command(Type.Object({ sizeBytes: Type.Integer() }), ({ sizeBytes }) => {
     content = JSON.stringify(largeText(sizeBytes));
   }),
-  /** Writes what was prepared at `path` of a project, and reads it back. Returns how long each took, in ms. */
+  /** Writes the prepared content at `path` of a project and reads it back. Returns both durations in ms. */
   move: command(Input, async ({ url, token, path }) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const body = `{"path":${JSON.stringify(path)},"content":${content}}`;

@@ -12,7 +12,7 @@ let file: LogFile | undefined;
 let batches: LogBatch[] = [];
 let prepared: LogBatch[][] = [];
 
-/** A batch as the server makes them, one for each stream. */
+/** Returns a batch like the server's, one per stream. */
 function sampleBatch(index: number, entryCount: number): LogBatch {
   const automationId = crypto.randomUUID();
   const stream = {
@@ -26,7 +26,7 @@ function sampleBatch(index: number, entryCount: number): LogBatch {
   return encodeBatch(ids, Date.now(), stream, { lastSeq: entryCount, entries });
 }
 
-/** The same rows with the key of a later batch. */
+/** Returns the same rows with the key of a later batch. */
 function followUp(batch: LogBatch): LogBatch {
   return { ...batch, lastSeq: batch.lastSeq + batch.count, lastId: ids.next(Date.now()) };
 }
@@ -46,11 +46,11 @@ answerParent({
       );
     },
   ),
-  /** Makes transactions of a batch of every stream. */
+  /** Prepares transactions with a batch of every stream. */
   prepare: command(Type.Object({ transactions: Type.Integer() }), ({ transactions }) => {
     prepared = Array.from({ length: transactions }, () => (batches = batches.map(followUp)));
   }),
-  /** Stores what is prepared. Counts entries. */
+  /** Stores the prepared transactions. Counts entries. */
   append: () => {
     const startedAt = performance.now();
     for (const some of prepared) file?.append(some);

@@ -6,7 +6,10 @@ import { percentile } from '../harness/percentile.ts';
 import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
 import { createProject } from '../projects/push-project.ts';
 
-/** An ordinary user: what they ask for, one after the other of each kind, and how long they wait for it. */
+/**
+ * Kinds of requests of an ordinary user. Requests of the same kind are sent one by one, and their latencies are
+ * measured.
+ */
 type Kind = 'control' | 'read' | 'write' | 'launch' | 'stop';
 
 const everyMs: Record<Kind, number> = { control: 5, read: 10, write: 200, launch: 200, stop: 0 };
@@ -28,7 +31,7 @@ async function request({ url, token }: Api, method: string, path: string, body?:
   return `refused: ${reply?.status ?? ''} ${code}`;
 }
 
-/** A refusal counts as it is told, and with the time that it took. */
+/** Measures a request. A refusal is counted by its code, with its latency. */
 async function measure(kind: Kind, act: () => Promise<string>): Promise<void> {
   const begunAt = performance.now();
   const answer = await act();
@@ -100,7 +103,7 @@ answerParent({
     watching.isOn = true;
     loops = start?.() ?? Promise.resolve();
   },
-  /** By kind: how often, and how long in ms. */
+  /** Returns count and latencies in ms by kind. */
   end: async () => {
     watching.isOn = false;
     await loops;

@@ -13,8 +13,8 @@ const counted = { readings: 0 };
 
 answerParent({
   /**
-   * Simulated phones, for other processes to drive: their work is not the host's. With `adbdRoot` a real adbd stands
-   * before each. Returns their ports.
+   * Starts simulated phones that other processes use, so that their work does not count as the host's. With
+   * `adbdRoot`, a real adbd stands before each. Returns their ports.
    */
   start: command(
     Type.Object({
@@ -36,7 +36,7 @@ answerParent({
         : Promise.all(phones.map((phone) => layCable(phone, roundTripMs)));
     },
   ),
-  /** Shows the large app. With `changes` it shows something else whenever it is read. */
+  /** Shows the large app. With `changes`, its content differs at each reading. */
   showLarge: command(Type.Object({ changes: Type.Boolean() }), ({ changes }) => {
     for (const { android, faults } of phones) {
       android.startActivity(largeApp);

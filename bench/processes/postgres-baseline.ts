@@ -6,7 +6,7 @@ import { migrateDatabase } from '../../apps/server/src/storage/db/database.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 
-/** The statements that servers do, on a bare connection, with rows that lie ready. */
+/** Executes the statements of servers on a bare connection, with prepared rows. */
 
 const clients: Client[] = [];
 let databaseUrl = '';
@@ -30,7 +30,7 @@ interface Fleet {
 }
 let fleet: Fleet = { devices: [], epochs: [] };
 
-/** A user with phones at hosts that are connected. */
+/** Creates a user with phones at connected hosts. */
 async function makeFleet(client: Client, hosts: number, devicesPerHost: number): Promise<Fleet> {
   const hostIds = list(hosts);
   const devices = list(hosts * devicesPerHost);
@@ -64,7 +64,7 @@ const lockHosts =
 const beginRuns = `UPDATE run SET status = 'running', started_at = $2 FROM unnest($1::text[]) AS change (id)
   WHERE run.id = change.id AND run.status = 'starting' RETURNING run.id`;
 
-/** Statements of one launch: its transaction, that of the runs that have begun, and its answer. */
+/** Executes the statements of one launch: its transaction, that of the started runs, and its reply. */
 async function launch(runs: readonly string[], launchId: string): Promise<void> {
   const client = await clientNo(0);
   const now = Date.now();
@@ -99,7 +99,10 @@ interface Stream {
 }
 let streams: Stream[] = [];
 
-/** The texts are values of their own, as the servers give them: within a list, each quote would cost. */
+/**
+ * Inserts batches. The texts are separate parameters, as in the servers: in an array literal, each quote would have
+ * to be escaped.
+ */
 const appendBatches = (
   count: number,
 ): string => `WITH change AS MATERIALIZED (SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS change (run_id, before, seq)),
@@ -136,7 +139,7 @@ async function append(): Promise<number> {
   return streams.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Entries in the format that the service stores. */
+/** Returns entries in the format that the service stores. */
 const entriesText = (count: number, runId: string): string =>
   sampleEntries(count)
     .map(([time, level, line, message]) =>
@@ -152,7 +155,7 @@ const entriesText = (count: number, runId: string): string =>
     .join(',\n');
 
 answerParent({
-  /** On a database of its own. */
+  /** Connects to a separate database. */
   open: command(Type.Object({ url: Type.String() }), async ({ url }) => {
     const client = new Client({ connectionString: `${url}/postgres` });
     await client.connect();
@@ -167,7 +170,7 @@ answerParent({
       fleet = await makeFleet(await clientNo(0), hosts, devicesPerHost);
     },
   ),
-  /** Returns how long it took, in ms. */
+  /** Returns the duration in ms. */
   launch: command(Type.Object({ devices: Type.Integer() }), async ({ devices }) => {
     const runs = list(devices);
     const launchId = id();
@@ -179,7 +182,7 @@ answerParent({
     ).query('UPDATE run SET status = $1, ended_at = 1 WHERE launch = $2', ['completed', launchId]);
     return tookMs;
   }),
-  /** A run on each phone, which logs frames of so many entries. */
+  /** Prepares a run on each phone that logs frames of a range of entries. */
   prepareLogs: command(Type.Object({ min: Type.Integer(), max: Type.Integer() }), async ({ min, max }) => {
     const runs = fleet.devices.map(id);
     await launch(runs, id());
@@ -190,14 +193,14 @@ answerParent({
       return { ...place, entries: entriesText(count, runId), count, seq: 0 };
     });
   }),
-  /** A batch of every run in each statement. Counts entries. */
+  /** Inserts a batch of every run in each statement. Counts entries. */
   append: command(Type.Object({ statements: Type.Integer() }), async ({ statements }) => {
     const startedAt = performance.now();
     let count = 0;
     for (let done = 0; done < statements; done += 1) count += await append();
     return { count, elapsedMs: performance.now() - startedAt };
   }),
-  /** The log of the first run, again and again on so many connections. Counts answers. */
+  /** Reads the log of the first run repeatedly on several connections. Counts replies. */
   read: command(
     Type.Object({ connections: Type.Integer(), durationMs: Type.Number() }),
     async ({ connections, durationMs }) => {

@@ -42,7 +42,7 @@ function emit(content: string): Promise<unknown> {
   return transform(content, { ...options, loader: 'ts' });
 }
 
-/** Puts an entry at a path; the folders above it are to be written again. */
+/** Adds an entry at a path; the folders above it must be written again. */
 function put({ root, known }: Pick<RawProject, 'root' | 'known'>, name: string, id: string): void {
   const segments = name.split('/');
   let folder = root;
@@ -57,7 +57,7 @@ function put({ root, known }: Pick<RawProject, 'root' | 'known'>, name: string, 
   folder.set(segments.at(-1) ?? '', id);
 }
 
-/** One blob, the folders above it, one ref: safe on the disk like a write of the service. */
+/** Stores one blob, the folders above it, and one ref, synced to the disk like a write of the service. */
 async function store(open: RawProject, content: string): Promise<void> {
   const { repository, root, known, tree } = open;
   put(open, changedPath, await repository.writeBlob(content));
@@ -74,7 +74,7 @@ async function commit(open: RawProject): Promise<void> {
 }
 
 answerParent({
-  /** A project of so many files: open in a native checker, and in a repository whose git commands stay open. */
+  /** Opens a project in a native checker, and in a repository with persistent git commands. */
   open: command(
     Type.Object({ folder: Type.String(), files: Type.Integer() }),
     async ({ folder, files: count }) => {
@@ -90,7 +90,7 @@ answerParent({
       await repository.updateRef('refs/phalanx/saved', tree, noObject);
     },
   ),
-  /** Checks, emits and stores a changed file, one after the other. Returns how long each took, in ms. */
+  /** Checks, emits and stores changed files one by one. Returns the durations in ms. */
   write: async () => {
     const open = getProject();
     const content = changedContent();
@@ -100,9 +100,9 @@ answerParent({
       gitMs: await elapsedMs(() => store(open, content)),
     };
   },
-  /** Stores a change without a commit. Returns how long it took, in ms. */
+  /** Stores a change without a commit. Returns the duration in ms. */
   save: () => elapsedMs(() => store(getProject(), changedContent())),
-  /** Stores a change, and then commits it. Returns how long the commit took, in ms. */
+  /** Stores a change and then commits it. Returns the duration of the commit in ms. */
   commit: async () => {
     const open = getProject();
     await store(open, changedContent());

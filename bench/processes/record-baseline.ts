@@ -18,7 +18,7 @@ async function writeDurably(file: string, bytes: Buffer): Promise<void> {
   }
 }
 
-/** The settings are those of the server's database. */
+/** Opens a store with the settings of the server's database. */
 function openStore(folder: string): (count: number) => Promise<void> {
   const sqlite = new Database(path.join(folder, 'records.db'));
   sqlite.pragma('journal_mode = WAL');
@@ -46,7 +46,7 @@ answerParent({
   open: command(Type.Object({ folder: Type.String() }), ({ folder }) => {
     store = openStore(folder);
   }),
-  /** Stores records one after the other. Returns how long all took, in ms. */
+  /** Stores records one by one. Returns the total time in ms. */
   store: command(Type.Object({ records: Type.Integer() }), async ({ records }) => {
     if (store === undefined) throw new Error('open comes first');
     const startedAt = performance.now();

@@ -11,7 +11,7 @@ answerParent({
     Type.Object({ dataDir: Type.String(), token: Type.String(), records: Type.Integer() }),
     fillDatabase,
   ),
-  /** Opens a copy of such a database and reads records by their primary key. Returns how long one took, in ms. */
+  /** Opens a copy of such a database and reads records by primary key. Returns the time per record in ms. */
   readByKey: command(
     Type.Object({ file: Type.String(), ids: Type.Array(Type.String()) }),
     ({ file, ids }) => {

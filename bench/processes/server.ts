@@ -6,16 +6,16 @@ import { Type } from 'typebox';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { noConfinement } from '../harness/no-confinement.ts';
 
-/** Resolution of the timer that measures the delay; part of every value. */
+/** Resolution in ms of the timer that measures the delay; included in every value. */
 const resolutionMs = 1;
 const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 
-/** Longer than the timer's own work, and shorter than what anybody waits for. */
+/** Timer interval in ms: longer than the timer's own work, and shorter than any noticeable delay. */
 const lookEveryMs = 1;
 
 /**
- * The most processor time between two looks of a timer: what others wait for who come in between. Unlike a delay, it says
- * nothing of what else the machine does.
+ * Longest processor time between two timer calls, which others have to wait for. Unlike a delay, it is independent of
+ * other load on the machine.
  */
 const stretch = { longestMs: 0, usedMs: 0, timer: undefined as NodeJS.Timeout | undefined };
 
@@ -45,7 +45,7 @@ answerParent({
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADMIN_TOKEN: token,
         PHALANX_LOG_LEVEL: 'warn',
-        // Rows measure what the server can do, not what one user may ask of it.
+        // Rows measure the capacity of the server, not the rate limit of a user.
         PHALANX_REQUESTS_PER_SECOND: '100000',
         PHALANX_LOG_KB_PER_SECOND: '1000000',
         ...settings,
@@ -53,21 +53,21 @@ answerParent({
       return (await startServer(config, unconfined ? { confinement: await noConfinement() } : {})).url;
     },
   ),
-  /** Watches the event loop until `readStretch`. */
+  /** Starts watching the event loop until `readStretch`. */
   watchStretch: () => {
     Object.assign(stretch, { longestMs: 0, usedMs: threadMs(), timer: setInterval(look, lookEveryMs) });
   },
-  /** The longest, in ms of processor time. */
+  /** Returns the longest stretch, in ms of processor time. */
   readStretch: () => {
     clearInterval(stretch.timer);
     return stretch.longestMs;
   },
-  /** Watches the delay of the event loop until `readDelay`. */
+  /** Starts watching the delay of the event loop until `readDelay`. */
   watchDelay: () => {
     delay.reset();
     delay.enable();
   },
-  /** In ms, beyond what the timer takes. */
+  /** Returns the delay in ms, without the timer's own. */
   readDelay: () => {
     delay.disable();
     const beyondTimer = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolutionMs);

@@ -12,7 +12,10 @@ async function emptyConsole(dataDir: string): Promise<string> {
 }
 
 answerParent({
-  /** Server, host and simulated phones in this process, as `phalanx start` has them, with no page of the console. Returns the server's address. */
+  /**
+   * Starts server, host and simulated phones in this process, like `phalanx start`, without console pages. Returns
+   * the server's address.
+   */
   start: command(
     Type.Object({ dataDir: Type.String(), token: Type.String(), count: Type.Integer() }),
     async ({ dataDir, token, count }) => {

@@ -15,7 +15,7 @@ interface Parts {
 
 let parts: Parts | undefined;
 
-/** The settings are those of the server's database. */
+/** Opens a store with the settings of the server's database. */
 function openParts(folder: string): Parts {
   const sqlite = new Database(path.join(folder, 'commits.db'));
   sqlite.pragma('journal_mode = WAL');
@@ -51,7 +51,7 @@ answerParent({
   open: command(Type.Object({ folder: Type.String() }), ({ folder }) => {
     parts = openParts(folder);
   }),
-  /** One row, safe on the disk; and one log entry, stored as the server stores it. */
+  /** Stores one row, synced to the disk, and one log entry in the server's format. */
   store: () => {
     if (parts === undefined) throw new Error('open first');
     return { commitMs: elapsedMs(parts.commit), appendMs: elapsedMs(parts.append) };

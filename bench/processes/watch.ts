@@ -9,7 +9,7 @@ const state = { isWatching: false, longestMs: 0 };
 let watching: Promise<void> = Promise.resolve();
 
 answerParent({
-  /** Reads again and again, as a user who has nothing to do with anything else. */
+  /** Reads repeatedly, as an uninvolved user. */
   begin: command(Type.Object({ url: Type.String(), token: Type.String() }), (api) => {
     Object.assign(state, { isWatching: true, longestMs: 0 });
     watching = (async () => {
@@ -21,7 +21,7 @@ answerParent({
       }
     })();
   }),
-  /** The longest that an answer took, in ms. */
+  /** Returns the longest latency in ms. */
   end: async () => {
     state.isWatching = false;
     await watching;

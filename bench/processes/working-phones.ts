@@ -4,9 +4,9 @@ import { answerParent, command } from '../harness/answer-parent.ts';
 import { heartbeatMs, SimulatedHost } from '../hosts/simulated-host.ts';
 
 const hosts: SimulatedHost[] = [];
-/** Phones and projects of the runs that go on. */
+/** Phones and projects of active runs. */
 const runs = new Map<string, { serial: string; projectId: string }>();
-/** Phones whose run has ended, and when. */
+/** Times at which the last run of idle phones ended. */
 const freeSince = new Map<string, number>();
 const work = { runMs: Number.NaN };
 const seen = { waitsMs: [] as number[], begunOf: {} as Record<string, number>, since: performance.now() };
@@ -19,7 +19,7 @@ function end(host: SimulatedHost, runId: string): void {
   host.endSome([runId]);
 }
 
-/** From a half to one and a half times as long as it is to take. */
+/** Ends a run after a random time from half to one and a half of the configured duration. */
 const endLater = (host: SimulatedHost, runId: string): void =>
   void setTimeout(() => end(host, runId), work.runMs * (0.5 + Math.random()));
 
@@ -54,15 +54,15 @@ answerParent({
       }
     },
   ),
-  /** From now on each run ends after about so long; those that go on, too. */
+  /** Makes runs end after about this time, including active ones. */
   work: command(Type.Object({ runMs: Type.Number() }), ({ runMs }) => {
     const isFirst = Number.isNaN(work.runMs);
     work.runMs = runMs;
     if (isFirst) for (const host of hosts) host.runIds.forEach((runId) => endLater(host, runId));
   }),
   /**
-   * Observations since the last call: how long each phone was free between two runs, and how many runs each
-   * project began.
+   * Returns the observations since the last call: the idle time of each phone between two runs, and the number of
+   * runs that each project began.
    */
   read: () => {
     const { waitsMs, begunOf, since } = seen;

@@ -11,11 +11,11 @@ import { RunRows } from '../records/run-rows.ts';
 
 const hostMessage = Compile(HostMessage);
 const sockets: WebSocket[] = [];
-/** Called for each message while a fan-out is measured. */
+/** Called for each message during a fan-out. */
 let onAcknowledged: (() => void) | undefined;
 let rows: RunRows | undefined;
 
-/** The least that a host wants to hear. */
+/** Sends the minimum that a host requires. */
 function answerHost(socket: WebSocket, data: RawData): void {
   const message: unknown = JSON.parse(Buffer.isBuffer(data) ? data.toString('utf8') : '');
   if (!hostMessage.Check(message)) throw new Error('not a message of a host');
@@ -41,7 +41,7 @@ answerParent({
     await once(server, 'listening');
     return `http://127.0.0.1:${portOf(server.address())}`;
   },
-  /** Has `fanOut` store a run for each of so many devices. */
+  /** Makes `fanOut` store a run for each device. */
   storeRuns: command(
     Type.Object({ folder: Type.String(), devices: Type.Integer() }),
     async ({ folder, devices }) => {
@@ -49,8 +49,8 @@ answerParent({
     },
   ),
   /**
-   * Sends `message` so many times, by turns to each socket, and waits for so many answers, which it only counts.
-   * Returns how long that took, in ms.
+   * Sends `message` a number of times, to the sockets in turn, and waits for a number of replies, which it only
+   * counts. Returns the time in ms.
    */
   fanOut: command(
     Type.Object({ message: Type.String(), messages: Type.Integer(), answers: Type.Integer() }),

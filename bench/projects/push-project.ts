@@ -21,7 +21,7 @@ export async function createProject(api: Api): Promise<{ id: string; cloneUrl: s
   return { id: project.id, cloneUrl: cloneUrl.href };
 }
 
-/** Creates a project with these files, committed, by one push from `folder`. Returns its ID. */
+/** Creates a project with these files, committed by one push from `folder`. Returns its ID. */
 export async function pushProject(api: Api, folder: string, files: SampleFiles): Promise<string> {
   const { id, cloneUrl } = await createProject(api);
   for (const [name, content] of files) {

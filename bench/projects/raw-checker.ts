@@ -5,7 +5,7 @@ import { readAgentTypes } from '../../apps/server/src/code/compile/declarations.
 import type { SampleFiles } from './sample-project.ts';
 
 export interface RawChecker {
-  /** Throws when the file with this content has a mistake. */
+  /** Throws if the file has errors with this content. */
   check(path: string, content: string): void;
 }
 
@@ -14,7 +14,7 @@ const config = `${root}/tsconfig.json`;
 const roots = `${root}/roots.ts`;
 const agentTypes = `${root}/agent.d.ts`;
 
-/** The native checker on files in memory, and nothing around it. The project is checked once, to warm up. */
+/** Opens the native checker on files in memory, with nothing around it. Checks the project once to warm up. */
 export async function openRawChecker(files: SampleFiles): Promise<RawChecker> {
   const texts = new Map(Array.from(files, ([path, text]) => [`${root}/${path}`, text]));
   texts.set(roots, Array.from(files.keys(), (path) => `import './${path.replace(/\.ts$/, '')}';`).join('\n'));
@@ -27,7 +27,7 @@ export async function openRawChecker(files: SampleFiles): Promise<RawChecker> {
     }),
   );
   const isOurs = (name: string): boolean => name.startsWith(root);
-  // Undefined sends the checker to the disk: there are the libraries of the language.
+  // Undefined makes the checker read from the disk, which has the standard libraries.
   const api = new API({
     cwd: '/',
     fs: {

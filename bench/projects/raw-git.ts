@@ -6,7 +6,7 @@ import type { Reading } from '../../apps/server/src/code/git/batch-process.ts';
 import { KeptOpen } from '../../apps/server/src/code/git/kept-open.ts';
 import { prepareGit } from '../../apps/server/src/code/git/prepare-git.ts';
 
-/** Names of files and folders; a folder has entries of its own. */
+/** Entries by name; the value of a folder is another tree. */
 export type RawTree = Map<string, string | RawTree>;
 
 function* readLine(): Reading<string> {
@@ -17,7 +17,7 @@ function* readLines(): Reading<void> {
   for (let count = 0; count < 3; count += 1) yield 'line';
 }
 
-/** Writes to a repository by git commands that are kept open; all that they write is synced. */
+/** Writes to a repository through persistent git commands, with everything synced. */
 export class RawGit {
   readonly git: GitProgram;
   readonly gitDir: string;
@@ -51,7 +51,7 @@ export class RawGit {
     return id;
   }
 
-  /** Writes the tree of a folder. Subfolders whose object names are known are not written again. */
+  /** Writes the tree of a folder. Subfolders with known object names are not written again. */
   async writeTree(tree: RawTree, known: Map<RawTree, string>): Promise<string> {
     let text = '';
     for (const [name, entry] of tree) {

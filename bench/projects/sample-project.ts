@@ -1,8 +1,8 @@
-/** A file that a project has at its start, by its path. */
+/** Initial files of a project, by path. */
 export type SampleFiles = ReadonlyMap<string, string>;
 
 const filesPerFolder = 20;
-/** The file that is written again and again. */
+/** File that is rewritten repeatedly. */
 export const changedPath = 'part0/step1.ts';
 const changedLines = 200;
 
@@ -21,7 +21,7 @@ export async function step${index}(wanted: string, most = ${2 + (index % 5)}): P
 }
 `;
 
-/** A project of `count` files, twenty to a folder, with `main.ts` among them. */
+/** Returns a project of `count` files, twenty per folder, including `main.ts`. */
 export function sampleFiles(count: number): SampleFiles {
   const steps = Array.from({ length: count - 1 }, (_, index): [string, string] => [
     stepPath(index),
@@ -31,7 +31,7 @@ export function sampleFiles(count: number): SampleFiles {
   return new Map([['main.ts', main], ...steps]);
 }
 
-/** 200 lines that were never there before, and have no mistakes. They use other files of the project. */
+/** Returns 200 unique lines without errors that use other files of the project. */
 export function changedContent(): string {
   const lines = [
     "import { step0, type Found0 } from './step0';",

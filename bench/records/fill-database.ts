@@ -9,12 +9,12 @@ import { fillRecords, middleRecordIds, type FillPlan } from './fill-records.ts';
 
 interface Filling {
   dataDir: string;
-  /** Token of the administrator, who has the records. */
+  /** Token of the administrator, who owns the records. */
   token: string;
   records: number;
 }
 
-/** Makes a data folder of a server that has so many records. Returns IDs of some in the middle. */
+/** Creates a data folder of a server with this number of records. Returns IDs from the middle. */
 export async function fillDatabase({ dataDir, token, records }: Filling): Promise<string[]> {
   const file = path.join(dataDir, 'phalanx.db');
   const plan = { ownerId: await addOwner(file, token), records };

@@ -7,14 +7,14 @@ export interface FillPlan {
 
 /** Number of records that the service keeps per automation by default. */
 const recordsPerAutomation = 1000;
-/** Over so long, to now. */
+/** Time span of the records up to now, in ms. */
 const spanMs = 30 * 24 * 60 * 60 * 1000;
 const middleRecords = 200;
 const screensPerRecord = 5;
 
 const automationCount = ({ records }: FillPlan): number => Math.ceil(records / recordsPerAutomation);
 
-/** Whole and partial records of all types but `debug`, in all states; automations take turns. */
+/** Inserts complete and partial records of all types except `debug`, in all states, for each automation in turn. */
 const insertRecords = `
   INSERT INTO record (id, owner_id, automation_id, project_id, run_id, user_id, device_id, device_info,
     automation_name, type, status, is_partial, tag, retention_group, saved, has_gap, missing_captures, added_at)
@@ -28,7 +28,7 @@ const insertRecords = `
     json_extract('["pending","solved","skipped"]', '$[' || (n / 3 % 3) || ']'), n % 2, 'default', '', 0, n % 2, 0, ms
   FROM times`;
 
-/** Fills the table of an empty database. The indexes are made after the rows, because that is faster. */
+/** Fills the table of an empty database. Creates the indexes after the rows, which is faster. */
 export function fillRecords(sqlite: Database, plan: FillPlan): void {
   const indexes = sqlite
     .prepare<[], { name: string; sql: string }>(
@@ -69,6 +69,6 @@ const idsAfter = (sqlite: Database, order: string, skipped: number, count: numbe
 
 const newestIds = (sqlite: Database): string[] => idsAfter(sqlite, 'DESC', 0, 1);
 
-/** Neighbours, as many as there are requests that name different ones. */
+/** Returns as many adjacent records as there are requests that name different ones. */
 export const middleRecordIds = (sqlite: Database, records: number): string[] =>
   idsAfter(sqlite, 'ASC', Math.floor((records - middleRecords) / 2), middleRecords);

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 
 import { openDatabase } from '../../apps/server/src/storage/db/database.ts';
 
-/** Rows of runs in a file of the service's tables, stored by bare statements: what a launch can't leave out. */
+/** Stores rows of runs in a file with the service's tables by bare statements: the minimum of a launch. */
 export class RunRows {
   readonly #sqlite: Database.Database;
   readonly #deviceIds: readonly string[];
@@ -29,7 +29,7 @@ export class RunRows {
     await database.destroy();
     const sqlite = new Database(file);
     sqlite.pragma('journal_mode = WAL');
-    // A run outlives a loss of power, as one of the service does.
+    // A run survives a power failure, as in the service.
     sqlite.pragma('synchronous = FULL');
     sqlite.exec(
       `INSERT INTO user (id, name, name_key, role, created_at) VALUES ('user', 'user', 'user', 'user', 0)`,
@@ -53,13 +53,13 @@ export class RunRows {
     return runs.flatMap(([id = '']) => id);
   }
 
-  /** Stores that the runs have begun. */
+  /** Stores the start of the runs. */
   begin(runIds: readonly string[]): void {
     const { changes } = this.#begin.run(Date.now(), JSON.stringify(runIds));
     if (changes !== runIds.length) throw new Error(`${changes} of ${runIds.length} runs have begun`);
   }
 
-  /** Ends all runs, for the next launch on the same devices. */
+  /** Ends all runs, so that the devices are free for the next launch. */
   end(): void {
     this.#sqlite.exec(`UPDATE run SET status = 'completed', ended_at = 1 WHERE ended_at IS NULL`);
   }

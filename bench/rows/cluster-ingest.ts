@@ -1,10 +1,10 @@
 /**
- * Compared: console entries that 300 hosts send to three servers, counted until the last is acknowledged, which it is when
- * it is stored; and a loop on one bare connection to the same PostgreSQL, which waits for its disk, that stores such
- * entries by the same statement, from batches that lie ready in memory.
+ * Compares console entries that 300 hosts send to three servers, counted until the last one is acknowledged and thus
+ * stored, with a loop on one bare connection to the same PostgreSQL, with synchronous commits, that stores such
+ * entries by the same statement from batches in memory.
  *
- * Fair because both write the same rows under the same fence, and the loop has everything in its favour: no sockets, no
- * JSON, no acknowledgements, and a batch of every run in each statement. Everything is on the same processors.
+ * Fair because both write the same rows under the same fence, and the loop has every advantage: no sockets, no JSON,
+ * no acknowledgements, and a batch of every run in each statement. All processes share the same processors.
  */
 import { Type } from 'typebox';
 
@@ -17,7 +17,7 @@ import { compareServers, startServersWithHosts } from './servers-with-hosts.ts';
 
 const fleet = { hosts: 300, devicesPerHost: 1 };
 const sizes = { min: 100, max: 200 };
-/** Frames of a host that are not acknowledged yet. */
+/** Maximum number of unacknowledged frames of a host. */
 const window = 4;
 const durationMs = 2500;
 const statements = 6;

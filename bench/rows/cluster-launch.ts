@@ -1,10 +1,11 @@
 /**
- * Compared: one `launchAutomation` on 1,000 devices of 200 hosts at three servers, from its sending to its 200, which means
- * that every device has acknowledged; and the statements that this takes, one after another on one bare connection to
- * the same PostgreSQL, which waits for its disk. The notes have the same on one device and on 10,000, and of one server.
+ * Compares one `launchAutomation` on 1,000 devices of 200 hosts at three servers, from the request to the reply 200,
+ * which means that every device has acknowledged, with its statements, executed one by one on one bare connection to
+ * the same PostgreSQL, with synchronous commits. The notes contain the same for one device, for 10,000 devices, and
+ * for one server.
  *
- * Fair because both store the same rows under the same locks, and the bare connection has nothing else to do: no code to
- * look up, no hosts to tell, no other servers. Everything is on the same processors.
+ * Fair because both store the same rows under the same locks, and the bare connection does nothing else: no code
+ * lookup, no messages to hosts, no other servers. All processes share the same processors.
  */
 import { Type } from 'typebox';
 
@@ -22,7 +23,9 @@ const rounds = 5;
 type Size = (typeof sizes)[number];
 type Measured = Record<Size, { figure: number; baseline: number }> & { lateCount: number };
 
-/** On a busy machine hosts may take longer than the service waits for them: the round counts as long as it was waited. */
+/**
+ * On a busy machine, hosts may exceed the time that the service waits for them; the round then counts with that time.
+ */
 const isLate = /launch_not_acknowledged|devices_unavailable/;
 
 async function measureWith(stage: Stage, servers: number): Promise<Measured> {

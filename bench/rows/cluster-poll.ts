@@ -1,11 +1,10 @@
 /**
- * Compared: `POST /devices/automationLogs` for one device that has 100 stored entries, asked of three servers at once; and
- * the statement that reads them, on as many bare connections to the same PostgreSQL from one process.
+ * Compares `POST /devices/automationLogs` for one device with 100 stored entries, sent to three servers at once, with
+ * the statement that reads them, on the same number of bare connections to the same PostgreSQL from one process.
  *
- * Fair because both hand out one batch of the same size that is asked for anew each time, by the same index.
- * The other work of the servers (HTTP, the token, whether the caller may) is their cost; the work that they
- * spare the engine (they ask together, and only for entries that they have not read yet) is their purpose.
- * Everything is on the same processors.
+ * Fair because both return one batch of the same size, requested each time by the same index. The other work of the
+ * servers (HTTP, token, authorization) is their cost. The work that they save the engine (combined requests, only for
+ * entries that they have not read yet) is their purpose. All processes share the same processors.
  */
 import { Type } from 'typebox';
 

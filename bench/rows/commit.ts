@@ -1,10 +1,10 @@
 /**
- * Compared: `POST /automation/commit/:id` after one file has changed, in a project of 20 files, over HTTP, until the
- * service says that it is stored; and `git commit-tree`, started for each commit as git is usually called, with one
- * `update-ref`, which is kept open.
+ * Compares `POST /automation/commit/:id` after one file has changed, in a project of 20 files, over HTTP, until the
+ * service confirms that it is stored, with `git commit-tree`, started for each commit as git is usually called, and
+ * one `update-ref` in a persistent process.
  *
- * Fair because both are on the disk before they count. The service starts no process, and moves more refs: its saved
- * state, the branch that clones see, and what the commit was compiled to.
+ * Fair because both count only when synced to the disk. The service starts no process, and moves more refs: its saved
+ * state, the branch that clones see, and the compiled output of the commit.
  */
 import { Type } from 'typebox';
 
@@ -55,7 +55,7 @@ export const commit: Row = {
   },
 };
 
-/** Times the commits, not the writes before them. */
+/** Measures the commits without the writes before them. */
 async function commitSome({ send, projectId }: ServerWithProject): Promise<number> {
   const requests = Array.from({ length: commitsPerRound }, () => [
     {

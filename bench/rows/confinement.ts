@@ -1,11 +1,11 @@
 /**
- * Compared: the time from the sending of a `launchDirectAutomation` request until the caller has the run's first line, by
- * the event stream, with server and host as they are, and with a server and a host that confine none of their processes,
- * as on a machine that has nothing for it.
+ * Compares the time from sending a `launchDirectAutomation` request until the caller receives the run's first line
+ * from the event stream, with default server and host, and with a server and a host that do not confine their
+ * processes, as on a machine that does not support it.
  *
- * Fair because both pairs have the same defaults and a simulated phone each, and their launches come in turns, one at a
- * time, when the sandbox pool is full again. The starts of the processes that fill the pool are the dearest part of the
- * containment, but no launch waits for them.
+ * Fair because both pairs have the same defaults and one simulated phone each, and their launches alternate, one at a
+ * time, when the sandbox pool is full again. The starts of the processes that fill the pool are the most expensive
+ * part of the confinement, but no launch waits for them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -18,7 +18,7 @@ import { LogFollower } from '../http/log-follower.ts';
 import { measureLaunch, phoneIsReady } from './first-line.ts';
 
 const rounds = 60;
-/** For the pool to start a new sandbox in the place of the used one, and for it to be ready. */
+/** Time in ms for the pool to replace the used sandbox with a ready one. */
 const refillMs = 300;
 
 export const confinement: Row = {
@@ -33,7 +33,7 @@ export const confinement: Row = {
   },
 };
 
-/** A service of its own, and how one launch of it is measured, in ms. */
+/** Starts a separate service. Returns the function that measures one launch, in ms. */
 async function startLaunches(stage: Stage, unconfined: boolean): Promise<() => Promise<number>> {
   const token = newToken();
   const server = await stage.start('server');

@@ -1,11 +1,11 @@
 /**
- * Figure: the mean time of one call through the product's driver: queue, limits, HTTP, and the answer as objects.
- * Baseline: the same request on a socket that is kept open over the same ADB library, whose answer is only counted. A tap on a node
- * looks at the active window and the list of windows first; its baseline asks for the former, and taps.
+ * Figure: the mean time of one call through the product's driver: queue, limits, HTTP, and the reply as objects.
+ * Baseline: the same request on a persistent socket over the same ADB library, whose reply is only counted. A tap on
+ * a node reads the active window and the list of windows first; its baseline requests the former and taps.
  *
- * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for
- * both. `screen` and `tap` go through Debian's adbd where `npm run set-up:tests` has set it up. `far-…` have 20 ms between host and
- * phone: who asked twice would take twice as long.
+ * Fair because each uses its own simulated phone in another process, alternately, and the phone takes the same time
+ * for both. `screen` and `tap` go through Debian's adbd where `npm run set-up:tests` has installed it. `far-…` have a
+ * latency of 20 ms between host and phone, so that a second round trip would double the time.
  */
 import { Type } from 'typebox';
 
@@ -18,12 +18,12 @@ interface Calls {
   readonly name: string;
   readonly title: string;
   readonly what: 'tree' | 'tap' | 'touch';
-  /** Default: the same request on a bare socket. */
+  /** Name of the baseline. Default: the same request on a bare socket. */
   readonly against?: string;
   readonly roundTripMs: number;
-  /** Whether a real adbd stands before the phones, where there is one. */
+  /** Whether a real adbd stands before the phones, if installed. */
   readonly throughAdbd: boolean;
-  /** Number of nodes of the tree that is read; 0: the home screen. */
+  /** Number of nodes of the tree; 0: the home screen. */
   readonly nodes: number;
   readonly count: number;
   /** Maximum of the ratio. */

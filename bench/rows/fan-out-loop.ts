@@ -5,11 +5,11 @@ import type { Stage } from '../harness/stage.ts';
 
 export interface FanOutLoop {
   server: BenchProcess;
-  /** Sends and waits. Resolves with how long it took, in ms. */
+  /** Sends messages and waits for replies. Resolves with the time in ms. */
   run(input: { message: string; messages: number; answers: number }): Promise<number>;
 }
 
-/** Starts a bare `ws` server that as many simulated hosts are connected to. It stores runs of `devices`; default: none. */
+/** Starts a bare `ws` server with connected simulated hosts. It stores runs of `devices`. Default: none. */
 export async function startFanOutLoop(stage: Stage, hostCount: number, devices = 0): Promise<FanOutLoop> {
   const server = await stage.start('ws-baseline');
   if (devices > 0) await server.call('storeRuns', { folder: await stage.folder(), devices }, Type.Unknown());

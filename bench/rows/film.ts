@@ -1,10 +1,10 @@
 /**
- * Figure: what of a core the host takes more for a run when it is filmed as video, compared with all that it takes for the same
- * run without a film. The run opens an app and leaves it, once a second each, and reads the screen, whose cost is the same in both. The
- * sandbox's own time and the phone's are not in it.
+ * Figure: the additional share of a core that the host needs for a run that is filmed as video, compared with all
+ * that it needs for the same run without a film. The run opens and leaves an app, once a second each, and reads the
+ * screen, which costs the same in both. Processor time of the sandbox and the phone is excluded.
  *
- * Harder than with a real phone: a simulated one compresses nothing, so a second of its video has several times the bytes of
- * the 1 Mbit/s that a film asks for. The notes tell how many.
+ * Harder than with a real phone: a simulated one does not compress, so that a second of its video has several times
+ * the bytes of the 1 Mbit/s that a film requests. The notes contain the actual size.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -19,7 +19,7 @@ import { startServerWithPhones } from './server-with-phones.ts';
 const rounds = 3;
 const warmUpMs = 4000;
 const filmedMs = 15_000;
-/** More than the videos of a round have. */
+/** Limit in MB above the size of a round's videos. */
 const filmMb = 1000;
 
 const moving = `for (;;) {
@@ -38,7 +38,7 @@ const Film = Type.Object({
   ),
 });
 
-/** Share of a core that the host takes while the run goes on. */
+/** Returns the share of a core that the host uses during the run. */
 async function shareOfRun(
   { api, host, deviceId }: { api: Api; host: BenchProcess; deviceId: string },
   film: boolean,

@@ -1,7 +1,7 @@
 import { firstReport } from '../attacks/all-attacks.ts';
 import { attackRow } from './under-attack.ts';
 
-/** The report on the first release. */
+/** Row of the report on the first release. */
 export const findings = attackRow(
   { name: 'findings', title: 'attacks of the first report that others feel no more' },
   firstReport,

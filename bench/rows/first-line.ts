@@ -1,15 +1,15 @@
 /**
- * Compared: the time from the sending of a `launchDirectAutomation` request until the caller has the run's first line, by
- * the event stream, with the product's server and host in processes of their own and a simulated phone; and the sum of
- * the parts that can't be left out, each measured alone in the same round: the code is compiled, gets into a sandbox of
- * the warm pool, its first line comes out of the isolate, a message goes over a WebSocket and one comes back, the launch
- * and its start are committed to the server's disk, the line is stored.
+ * Compares the time from sending a `launchDirectAutomation` request until the caller receives the run's first line
+ * from the event stream, with the product's server and host in separate processes and a simulated phone, with the sum
+ * of the indispensable parts, each measured alone in the same round: the code is compiled and loaded into a sandbox
+ * of the warm pool, its first line leaves the isolate, a message crosses a WebSocket and another one returns, the
+ * launch and its start are committed to the server's disk, and the line is stored.
  *
- * Fair because the parts are the product's own pieces or the same engine with the same settings, one after the other
- * as in a launch, and what is added is what the service costs: HTTP, the way to the compile process and back, checks,
- * waiting for one another. The runs come one at a time, when the sandbox pool is full again, as for a person who tries
- * something out. Some of them are asked for instead, without a pause: a caller that does so takes processor time from
- * the sandbox, which the parts have for themselves, so these are only a note.
+ * Fair because the parts are the product's own components or the same engine with the same settings, one after the
+ * other as in a launch. The difference is the cost of the service: HTTP, the round trip to the compile process,
+ * checks, and waits between the parts. The runs come one at a time, when the sandbox pool is full again, as when a
+ * person tries something out. Some of them are polled instead, without a pause: such a caller takes processor time
+ * from the sandbox, which the parts have for themselves, so they are only a note.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -21,7 +21,7 @@ import { ask, directLaunch, launchPath, listDeviceIds, newToken, sampleCode, typ
 import { LogFollower } from '../http/log-follower.ts';
 
 const runCount = 60;
-/** For the pool to start a new sandbox in the place of the used one, and for it to be ready. */
+/** Time in ms for the pool to replace the used sandbox with a ready one. */
 const refillMs = 500;
 const readyTimeoutMs = 30_000;
 
@@ -108,7 +108,10 @@ function summary({ launches, polledMs, parts: all }: Measured): RowResult {
   };
 }
 
-/** A host of another fleet measures the socket; the sandboxes of the measured host are left alone. */
+/**
+ * Starts the parts. A host of another fleet measures the socket, so that the sandboxes of the measured host stay
+ * untouched.
+ */
 async function startParts(stage: Stage): Promise<() => Promise<Parts>> {
   const bare = await stage.start('ws-baseline');
   const url = await bare.call('listen', {}, Type.String());
@@ -126,7 +129,7 @@ async function startParts(stage: Stage): Promise<() => Promise<Parts>> {
   };
 }
 
-/** `untilLine` is called before the launch is sent. */
+/** Measures a launch. `untilLine` is called before the launch is sent. */
 export async function measureLaunch(
   api: Api,
   deviceId: string,

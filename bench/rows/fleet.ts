@@ -1,11 +1,13 @@
 /**
- * `phones-idle`: figure: the host's processor time with thirty phones that nobody uses, in percent of one core;
- * compared with one phone. `phones-busy`: figure: steps a second of thirty automations that read the screen and tap as
- * fast as they can; compared with one that does so alone. `phones-storing`: figure: the host's processor time with thirty
- * automations that each store four screens a second with a picture of low quality, in percent of one core; compared with
- * the same that only read them. `phones-waiting`: figure: the host's processor time that thirty automations add which wait for a text
- * on still screens, by the resident helper, in percent of one core; compared with the same phones, which nobody uses. The phones are simulated, in a process of their own, on the same processors: with real
- * ones the host has all of them for itself, and the pictures are made by their processors.
+ * `phones-idle`: the host's processor time with thirty unused phones, in percent of one core; compared with one
+ * phone. `phones-busy`: steps per second of thirty automations that read the screen and tap as fast as they can;
+ * compared with a single one. `phones-storing`: the host's processor time with thirty automations that each store
+ * four screens per second with a low-quality picture, in percent of one core; compared with the same automations that
+ * only read them. `phones-waiting`: the processor time of the host that thirty automations add while they wait for a
+ * text on unchanging screens, by the resident helper, in percent of one core; compared with the same phones unused.
+ *
+ * The phones are simulated, in a separate process on the same processors. With real ones the host has all processors
+ * for itself, and the phones' processors make the pictures.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -16,10 +18,10 @@ import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
 import { startServerWithPhones } from './server-with-phones.ts';
 
 const many = 30;
-/** Six heartbeats, and each phone's health once. */
+/** Six heartbeats, and one health check of each phone, in ms. */
 const idleMs = 30_000;
 const busyMs = 10_000;
-/** Waits that have just begun look more often, and new sandboxes take the places of those that run. */
+/** Settling time in ms: waits poll more often at their beginning, and new sandboxes replace the used ones. */
 const settleMs = 12_000;
 
 async function idlePercent(stage: Stage, count: number): Promise<number> {
@@ -100,7 +102,7 @@ async function stepsOf(api: Api, deviceId: string, code: string): Promise<number
   }
 }
 
-/** The steps of the same automation on each phone, all at once, and the host's processor time for them. */
+/** Runs the same automation on each phone in parallel. Returns its steps and the host's processor time for them. */
 async function runOnAll(
   { api, host, deviceIds }: Awaited<ReturnType<typeof startServerWithPhones>>,
   code: string,
@@ -134,7 +136,7 @@ export const phonesBusy: Row = {
 
 const screenEveryMs = 250;
 
-/** Reads four screens a second, and does `store` with each. */
+/** Reads four screens per second and executes `store` with each. */
 const pacedCode = (store: string): string => `
 const beganAt = Date.now();
 let steps = 0;

@@ -1,10 +1,10 @@
 /**
- * Figure: the processor time that the group of a record of 50 screens costs the server and its processes; compared with all that
- * a record costs them that gets no group. The last screen of each record is a new one, so its print is made and compared with
- * those of all groups before it.
+ * Figure: the processor time of the server and its processes for grouping a record of 50 screens; compared with their
+ * total for a record that is not grouped. The last screen of each record is new, so that its fingerprint is computed
+ * and compared with those of all existing groups.
  *
- * Fair because both records have the same screens and captures, and are sent in turns: a debug record differs by its type alone.
- * Both are asked for their groups, one until it has one.
+ * Fair because both records have the same screens and captures, and are sent alternately: a debug record differs only
+ * in its type. The groups of both are requested; one of them until it has one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -18,7 +18,7 @@ import { startServerWithHosts } from './server-with-hosts.ts';
 const recordsPerRound = 10;
 const rounds = 7;
 const pauseMs = 100;
-/** For what is done after the answer. */
+/** Time in ms for work after the reply. */
 const restMs = 500;
 
 const Place = Type.Object({ group_id: Type.Union([Type.String(), Type.Null()]) });

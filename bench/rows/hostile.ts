@@ -3,7 +3,7 @@ import { hostAttacks } from '../attacks/host-attacks.ts';
 import { surfaceAttacks } from '../attacks/surface-attacks.ts';
 import { attackRow } from './under-attack.ts';
 
-/** One of each kind: streams, lists, checks, patterns, bodies, runs. */
+/** One attack of each kind: streams, lists, checks, patterns, bodies, runs. */
 const together = [
   'unread-streams',
   'device-lists',

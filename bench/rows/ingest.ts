@@ -1,12 +1,12 @@
 /**
- * Compared: console entries that 500 hosts send over their WebSockets, counted until the server has acknowledged the last,
- * which it does when they are stored; and a loop in one process that writes such entries with the server's own
- * `LogFile.append`, from batches that lie ready in memory.
+ * Compares console entries that 500 hosts send over their WebSockets, counted until the server has acknowledged the
+ * last one and thus stored it, with a loop in one process that writes such entries with the server's own
+ * `LogFile.append`, from batches in memory.
  *
- * Fair because both write the same rows to the same tables with the same durability, and the loop has everything in
- * its favour: no sockets, no JSON, no IDs to give, no acknowledgements, and a transaction of 500 batches each time,
- * more than usually come together in the server. Every host is one connection with one device and one run, started
- * through the API. The hosts run in another process than the server; their frames are made before the measuring.
+ * Fair because both write the same rows to the same tables with the same durability, and the loop has every
+ * advantage: no sockets, no JSON, no IDs to assign, no acknowledgements, and 500 batches in each transaction, more
+ * than the server usually collects. Every host is one connection with one device and one run, started through the
+ * API. The hosts run in another process than the server; their frames are prepared before the measurement.
  */
 import { Type } from 'typebox';
 
@@ -19,7 +19,7 @@ import { startServerWithHosts } from './server-with-hosts.ts';
 
 const hostCount = 500;
 const sizes = { min: 100, max: 200 };
-/** Frames of a host that are not acknowledged yet. */
+/** Maximum number of unacknowledged frames of a host. */
 const window = 4;
 const durationMs = 2500;
 const transactions = 6;

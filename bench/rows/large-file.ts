@@ -1,10 +1,10 @@
 /**
- * Compared: how long `GET /devices`, asked 200 times a second, takes while a file of 50 MB is written to a project and
- * read back; and the same without the file. The figure is the 99th percentile of a round.
+ * Compares the latency of `GET /devices`, requested 200 times per second, while a file of 50 MB is written to a
+ * project and read back, with the latency without the file. The figure is the 99th percentile of a round.
  *
- * Fair because nothing else differs. The requests come at their pace whether or not those before are answered; the file
- * is sent and read by a process of its own, which makes its body before the measuring, but all of them share the
- * processors of one machine: the delay of the server's event loop tells what the service itself held up.
+ * Fair because nothing else differs. The requests keep their rate regardless of pending replies. A separate process
+ * sends and reads the file and prepares its body before the measurement, but all of them share the processors of one
+ * machine: the delay of the server's event loop shows what the service itself blocked.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
@@ -79,7 +79,7 @@ async function observeServer(
   return { ...delay, latencyP99Ms: percentile(latencies, 0.99), cpuMs: (await server.cpuMs()) - before };
 }
 
-/** The first of each warmed up. */
+/** Formats the notes. The first value of each is a warm-up. */
 function notesOf(
   busy: readonly Observed[],
   quiet: readonly Observed[],

@@ -3,7 +3,7 @@ import type { ServerMessage } from '@phalanx/protocol';
 import { bundleOf } from '../../apps/server/src/runs/launches/bundles.ts';
 import { bundleSample } from '../harness/bundle-sample.ts';
 
-/** The text of a launch on so many devices of one host, as the server sends it. */
+/** Returns the message of a launch on several devices of one host, as the server sends it. */
 export async function launchMessage(sourceCode: string, devices: number): Promise<string> {
   const { hash, code, sourceMap } = bundleOf(await bundleSample(sourceCode));
   const message: ServerMessage = {

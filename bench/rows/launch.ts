@@ -1,14 +1,15 @@
 /**
- * Compared: one `launchAutomation` request for 1,000 devices of 20 hosts, from its sending to its 200, which means that
- * every device has acknowledged; and a bare `ws` server that sends each of its 20 sockets a message for each of its 50
- * devices, of the bytes that a launch on one device has, counts the 1,000 answers, and stores the rows of the runs by
- * bare statements: a transaction before it sends and one after the answers, each on the disk before it goes on.
+ * Compares one `launchAutomation` request for 1,000 devices of 20 hosts, from the request to the reply 200, which
+ * means that every device has acknowledged, with a bare `ws` server that sends each of its 20 sockets a message for
+ * each of its 50 devices, with the size of a launch on one device, counts the 1,000 replies, and stores the rows of
+ * the runs by bare statements: one transaction before sending and one after the replies, each synced to the disk
+ * before it continues.
  *
- * Fair because the same simulated hosts answer both, over real sockets and from another process, each device
- * with a message of its own, and both store the same rows in the same tables. The loop does not read the answers; the
- * service also bundles the project. The service saves messages, because a launch goes once to a host, not once to a
- * device. The notes have the loop without rows, and with exactly the messages that the service sends. The project is
- * saved anew before each launch, so that its code has to be bundled and sent; a launch of the same again is a note.
+ * Fair because the same simulated hosts reply to both, over real sockets and from another process, with one message
+ * per device, and both store the same rows in the same tables. The loop does not parse the replies; the service also
+ * bundles the project. The service saves messages, because it sends one launch per host, not one per device. The
+ * notes contain the loop without rows, and with exactly the messages that the service sends. The project is saved
+ * before each launch, so that its code must be bundled and sent; a launch of unchanged code is a note.
  */
 import { Type } from 'typebox';
 

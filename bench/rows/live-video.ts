@@ -1,8 +1,8 @@
 /**
- * Figure: packets of H.264 a second that somebody gets who watches a phone live, through server and host, while
- * an app plays; compared with those that the encoder itself makes, counted at the socket of a phone that plays
- * the same. The app's packets are as large as a real phone's. The cost of a scrolling list stands in a note: a
- * simulated phone loses nothing and knows no motion, so its packets are then many times larger.
+ * Figure: packets of H.264 per second that a viewer of a live phone receives through server and host while an app
+ * plays; compared with those that the encoder itself produces, counted at the socket of a phone that plays the same.
+ * The app's packets are as large as a real phone's. The cost of a scrolling list is a note: a simulated phone encodes
+ * losslessly without motion compensation, so its packets are then many times larger.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -27,16 +27,16 @@ const restMs = 1500;
 
 const Message = Type.Object({ type: Type.String(), packets: Type.Optional(Type.Array(Type.Unknown())) });
 
-/** Plays until it is stopped. */
+/** Plays until stopped. */
 const playing = `
 await agent.actions.launchApp('${playerApp}');
 await new Promise((resolve) => setTimeout(resolve, 600_000));`;
 
-/** One who watches as the console does. */
+/** Viewer with the behavior of the console. */
 class VideoViewer {
   packets = 0;
   bytes = 0;
-  /** Milliseconds from its request to its first packets. */
+  /** Time in ms from its request to its first packets. */
   readonly firstMs: Promise<number>;
   readonly #socket: WebSocket;
   #seen: () => void = () => undefined;
@@ -67,7 +67,7 @@ class VideoViewer {
     });
   }
 
-  /** Resolves with the next packets. */
+  /** Resolves when the next packets arrive. */
   untilSeen(): Promise<void> {
     return new Promise((resolve) => {
       this.#seen = resolve;
@@ -79,14 +79,17 @@ class VideoViewer {
   }
 }
 
-/** Milliseconds of processor time of the process while `work` runs, as a share of a core. */
+/** Returns the processor time of the process while `work` runs, as a share of a core. */
 async function shareOf(process: BenchProcess, work: Promise<unknown>): Promise<number> {
   const [before, beganAt] = [await process.cpuMs(), performance.now()];
   await work;
   return ((await process.cpuMs()) - before) / (performance.now() - beganAt);
 }
 
-/** Median time until viewers, one after the other, see their first picture while another one watches, in ms. */
+/**
+ * Returns the median time in ms until viewers, one after the other, see their first picture while another one
+ * watches.
+ */
 async function firstPicture(api: Api, deviceId: string): Promise<number> {
   const waits: number[] = [];
   for (let at = 0; at < touches; at += 1) {
@@ -98,7 +101,7 @@ async function firstPicture(api: Api, deviceId: string): Promise<number> {
   return median(waits);
 }
 
-/** From the request until its answer, and until the first packet that comes of it; medians in ms. */
+/** Measures the time from a request to its reply, and to the first packet that it causes; medians in ms. */
 async function touchToPicture(api: Api, deviceId: string, viewer: VideoViewer): Promise<[number, number]> {
   const answers: number[] = [];
   const pictures: number[] = [];
@@ -124,7 +127,7 @@ interface Watched {
   readonly serverShare: number;
 }
 
-/** Rates of the viewer, and processor time of the processes meanwhile. */
+/** Measures the rates of the viewer and the processor time of the processes. */
 async function watchFor(
   viewer: VideoViewer,
   { server, host }: Pick<ServerWithPhones, 'server' | 'host'>,

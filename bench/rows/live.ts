@@ -1,8 +1,8 @@
 /**
- * Figure: pictures a second that somebody gets who watches a phone live, through server and host, while an automation scrolls
- * its screen; compared with those that the helper itself makes meanwhile, counted on a bare socket to a phone that scrolls the
- * same way. The viewer asks for the next picture as soon as it has one. A simulated phone makes fewer than the helper of
- * a real one, because it draws them on this machine.
+ * Figure: pictures per second that a viewer of a live phone receives through server and host while an automation
+ * scrolls its screen; compared with those that the helper itself makes, counted on a bare socket to a phone that
+ * scrolls the same way. The viewer requests the next picture as soon as it has one. A simulated phone makes fewer
+ * pictures than the helper of a real one, because it draws them on this machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -16,7 +16,7 @@ import { startServerWithPhones } from './server-with-phones.ts';
 const warmUpMs = 3000;
 const watchMs = 15_000;
 
-/** Scrolls the settings up and down for as long as somebody watches: slowly, so that the screen hardly ever stands still. */
+/** Scrolls the settings up and down while there is a viewer: slowly, so that the screen hardly ever stands still. */
 export const scrolling = `
 await agent.actions.launchApp('com.android.settings');
 for (let at = 0; at < 100; at += 1)
@@ -27,7 +27,7 @@ interface Watched {
   bytes: number;
 }
 
-/** Counts what comes until the socket is closed. */
+/** Counts messages until the socket is closed. */
 async function watch({ url, token }: Api, deviceId: string): Promise<{ seen: Watched; socket: WebSocket }> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v2/devices/${deviceId}/live`, {
     headers: { authorization: `Bearer ${token}` },

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import type { BenchProcess } from '../harness/bench-process.ts';
 import type { Api } from '../http/api.ts';
 
-/** How long a user waits for a read at the most while something else happens, in ms. `watch`: a process of that name. */
+/** Returns the longest latency in ms of a user's reads while other work happens. `watch` is the name of a process. */
 export async function longestDuring(
   watch: BenchProcess,
   api: Api,

@@ -1,9 +1,9 @@
 /**
- * Figure: the 99th percentile of how long `read_screen` takes through `/mcp`, while 100 agents read the screens of ten
- * simulated phones, each every two seconds. Baseline: the same by `GET /devices/:id/screen?view=compact`.
+ * Figure: the 99th percentile of the latency of `read_screen` through `/mcp`, while 100 agents read the screens of
+ * ten simulated phones, each every two seconds. Baseline: the same through `GET /devices/:id/screen?view=compact`.
  *
- * Fair because both are asked by the same client at the same pace, in turns, and the phone takes the same for both: the
- * difference is the protocol, and that a call goes through the service a second time.
+ * Fair because the same client requests both at the same rate, alternately, and the phone takes the same time for
+ * both. The difference is the protocol, and that a call passes the service a second time.
  */
 import { Type } from 'typebox';
 

@@ -1,13 +1,13 @@
 /**
- * Compared: by how much the resident memory of the server grows with 10,000 idle devices on 200 connected hosts, whose
- * heartbeats name 50 devices each every 2 seconds; and by how much that of a bare `ws` server grows that takes, parses
- * and answers the same messages of the same number of hosts and keeps nothing.
+ * Compares the growth of the server's resident memory with 10,000 idle devices on 200 connected hosts, whose
+ * heartbeats name 50 devices each every 2 seconds, with that of a bare `ws` server that accepts, parses and
+ * acknowledges the same messages of the same number of hosts and keeps nothing.
  *
- * Fair because both run in processes of their own, are filled by the same simulated hosts at the same time, and
- * are read in the same way: resident bytes after a full collection that gives free pages back to the system,
- * against those before the first host came; the median of several readings, after some rounds of heartbeats
- * have let the heap settle. The free pages that V8 keeps depend on the work done before, not on the devices;
- * the notes have them.
+ * Fair because both run in separate processes, are filled by the same simulated hosts at the same time, and are
+ * measured in the same way: resident bytes after a full garbage collection that returns free pages to the system,
+ * minus those before the first host connected; the median of several readings, after some rounds of heartbeats have
+ * let the heap settle. The free pages that V8 keeps depend on earlier work, not on the devices; the notes contain
+ * them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
@@ -20,7 +20,7 @@ import { newToken } from '../http/api.ts';
 
 const fleet = { hosts: 200, devicesPerHost: 50, heartbeats: true };
 const deviceCount = fleet.hosts * fleet.devicesPerHost;
-/** Four rounds of heartbeats, and then readings over two more. */
+/** Four rounds of heartbeats, in ms; then readings over two more rounds. */
 const settleMs = 20_000;
 const readings = 6;
 const betweenReadingsMs = 2000;

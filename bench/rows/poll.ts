@@ -1,12 +1,13 @@
 /**
- * Compared: `POST /devices/automationLogs` for one device that has 100 stored entries, asked for all of them again and
- * again without `from`; and a bare node:http server that reads the same request, hashes its Authorization header with
- * SHA-256, compares the hash, and sends the same body.
+ * Compares `POST /devices/automationLogs` for one device with 100 stored entries, which requests all of them
+ * repeatedly without `from`, with a bare node:http server that reads the same request, hashes its Authorization
+ * header with SHA-256, compares the hash, and sends the same body.
  *
- * Fair because both are asked by the same client over the same number of kept-open connections, the bodies are equal
- * byte for byte, and what the baseline leaves out (routing, checking the body, finding the device, reading the store)
- * is exactly what the service may cost. The baseline sends a buffer that it has made once; the last note has the same
- * server when it encodes the text for every reply, as a service must that finds its replies as text. The client is a process of its own and parses nothing but the length.
+ * Fair because the same client requests both over the same number of persistent connections, the bodies are
+ * identical, and the parts missing in the baseline (routing, checking the body, finding the device, reading the
+ * store) are exactly the permitted cost of the service. The baseline sends a prepared buffer; the last note contains
+ * the same server when it encodes the text for every reply, as a service must whose replies are stored as text. The
+ * client is a separate process and parses only the length.
  */
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';

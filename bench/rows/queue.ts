@@ -1,11 +1,12 @@
 /**
- * `queue`: 10,000 launches of three users wait for 100 phones, which are all busy with runs of two seconds. Figure: how long
- * a phone is free, from the message that its run has ended until the message that its next one begins, which is stored
- * by then. Compared with a loop that only claims rows: one transaction of the same rows, on the disk before it counts.
- * The users have a half, three tenths and a fifth of the launches; each should begin as many runs as the others. The notes have
- * the same with three jobs with tables in place of 10,000 jobs, and with runs that end at once.
+ * `queue`: 10,000 launches of three users wait for 100 phones, which are all busy with runs of two seconds. Figure:
+ * the idle time of a phone, from the message that its run has ended until the message that its next one begins, which
+ * is stored by then. Compared with a loop that only claims rows: one transaction of the same rows, synced to the disk
+ * before it counts. The users own a half, three tenths and a fifth of the launches; each should begin as many runs as
+ * the others. The notes contain the same with three jobs with tables instead of 10,000 jobs, and with runs that end
+ * at once.
  *
- * `queue-idle`: the server's processor time while 100,000 tasks wait for a phone that is not there and 100 phones are free,
+ * `queue-idle`: the server's processor time while 100,000 tasks wait for an absent phone and 100 phones are free,
  * compared with the same before they waited.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -110,7 +111,7 @@ export const queue: Row = {
   },
 };
 
-/** Milliseconds of processor time a second. */
+/** Returns the processor time per second, in ms. */
 async function usedBy(server: BenchProcess): Promise<number> {
   const [before, begunAt] = [await server.cpuMs(), performance.now()];
   await sleep(measuredMs);

@@ -1,7 +1,7 @@
 /**
- * 2,000 hosts with 50 phones each, of twenty users, come at once: first with phones that nobody knew, then, after all their
- * connections have broken in one moment, again. Figure: the longest that another user meanwhile waits for a read;
- * compared with the longest in quiet. The hosts are simulated, in one process on the same processors.
+ * 2,000 hosts with 50 phones each, of twenty users, connect at once: first with unknown phones, then again after all
+ * their connections were cut at the same moment. Figure: the longest latency of another user's read in the meantime;
+ * compared with the longest one in quiet. The hosts are simulated, in one process on the same processors.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -14,7 +14,7 @@ import { longestDuring } from './longest-during.ts';
 const fleet = { hosts: 2000, devicesPerHost: 50 };
 const users = 20;
 const quietMs = 5000;
-/** Until the server has dealt with what was cut. */
+/** Time in ms for the server to handle the cut connections. */
 const settleMs = 3000;
 
 export const reconnect: Row = {

@@ -1,11 +1,11 @@
 /**
- * Figure: the host's processor time that a step of an automation takes more when it stores its screen with a picture of
- * low quality; compared with all that the same step takes without storing. The notes tell the wall time as well: a tap waits until
- * the picture of the screen before it is taken. A step reads the screen, taps, and pauses for
- * 250 ms, as the wait helpers do. The sandbox's own time is not in it.
+ * Figure: the additional processor time of the host for a step of an automation that stores its screen with a
+ * low-quality picture; compared with all that the same step needs without storing. The notes contain the wall time as
+ * well: a tap waits until the picture of the previous screen is taken. A step reads the screen, taps, and pauses for
+ * 250 ms, as the wait helpers do. The sandbox's own time is excluded.
  *
- * Fair because both run the product's sandbox, driver and recorder against the same simulated phone, which is a process
- * of its own, in turns. Harder than with a real phone: there the picture costs the phone's processor and not this
+ * Fair because both run the product's sandbox, driver and recorder against the same simulated phone, a separate
+ * process, alternately. Harder than with a real phone, where the phone's processor makes the picture instead of this
  * machine's. Submitting is not part of a step.
  */
 import { Type } from 'typebox';
@@ -20,7 +20,7 @@ const rounds = 5;
 
 const storing = `await agent.utils.outOfSteps.storeScreen(screen, 'bench', 'Home', left, ScreenshotRecord.LOW_QUALITY);`;
 
-/** Logs the mean time of its steps, in ms. The first one is not counted. */
+/** Logs the mean time of its steps in ms. The first step does not count. */
 const automation = (extra: string) => `
 let beganAt = 0;
 for (let left = ${stepsPerRun}; left >= 0; left -= 1) {

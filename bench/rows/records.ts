@@ -1,13 +1,13 @@
 /**
- * Compared: `GET /automation-project/out-of-steps` on a server that has 1,000,000 records of one user, and on one that has
- * 1,000, with total and position each time: the slowest kind of request of three, which are without a cursor, with
+ * Compares `GET /automation-project/out-of-steps` on a server with 1,000,000 records of one user and on one with
+ * 1,000, with total and position each time. Counts the slowest of three kinds of requests: without a cursor, with
  * `before_cursor` in the middle, and with every filter.
  *
  * Fair because the requests, the replies and the client are the same, both servers run at the same time, and the
  * databases were filled in the same way: records over 30 days in time order, 1,000 for each automation, with indexes
- * as the service leaves them. The cursor is another one each time. All records are in the list, which is counted each time. The
- * notes have 10,000 and 100,000 records, what reading one row by its primary key costs without HTTP and anything else, and
- * how long another request waits meanwhile.
+ * as the service creates them. The cursor differs each time. All records are in the list, which is counted each time.
+ * The notes contain 10,000 and 100,000 records, the cost of reading one row by its primary key without HTTP and other
+ * work, and the latency of another request in the meantime.
  */
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,14 +32,14 @@ const Page = Type.Object({ total: Type.Integer(), currentPage: Type.Integer() })
 type Kind = 'newest' | 'middle' | 'filtered';
 const kinds: readonly Kind[] = ['newest', 'middle', 'filtered'];
 
-/** A server with its records, and how long its replies took, by kind of request. */
+/** Server with its records, and the latencies by kind of request. */
 interface Filled {
   api: Api;
   count: number;
   middleIds: string[];
   fillMs: number;
   tookMs: Record<Kind, number[]>;
-  /** Times of the requests that were made meanwhile. */
+  /** Latencies of the requests in the meantime, in ms. */
   otherMs: number[];
 }
 
@@ -101,7 +101,7 @@ async function startFilled(
   return { api, count, middleIds, fillMs, tookMs, otherMs: [] };
 }
 
-/** That the filled database is one that the service counts right in. */
+/** Requires that the service counts the filled database correctly. */
 async function requireCounts(api: Api, middleIds: readonly string[], count: number): Promise<void> {
   const newest = await ask(api, listPath, Page);
   const first = await ask(api, `${listPath}?cursor=${middleIds[0]}`, Page);
@@ -110,7 +110,7 @@ async function requireCounts(api: Api, middleIds: readonly string[], count: numb
   throw new Error(`the counts are wrong: ${JSON.stringify({ newest, first, count })}`);
 }
 
-/** Resolves with the median of the slowest kind. */
+/** Resolves with the median of the slowest kind of request. */
 async function askAll(
   { load, other }: { load: BenchProcess; other: BenchProcess },
   { api, middleIds, tookMs, otherMs }: Filled,

@@ -1,9 +1,9 @@
 /**
- * Compared: 10,000 saved screens of 42 KB shown to an automation with a state for each tenth of them, by two processes; and
- * one process that only parses the trees.
+ * Compares 10,000 saved screens of 42 KB shown to an automation with a state for each tenth of them, by two
+ * processes, with one process that only parses the trees.
  *
- * `replay-stream` shows a screen after the other to one run, `replay-strict` starts the code anew for each. Both come out
- * with a verdict for all but a few, and the row fails when two replays differ.
+ * `replay-stream` shows the screens one by one to a single run, `replay-strict` restarts the code for each. Both
+ * yield a verdict for all but a few, and the row fails if two replays differ.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { openReplays, type ReplayCode } from '@phalanx/host/replays';

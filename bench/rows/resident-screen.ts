@@ -1,10 +1,11 @@
 /**
- * Figure: what the product's driver adds to `screen.content` by the resident helper, of a screen of 302 nodes that differs at each
- * reading: queue, limits, and the tree as objects. Baseline: the same frame asked on the bare stream, whose answer nobody looks
- * at. The second row reads a screen that stays, for which the helper answers `SAME`.
+ * Figure: the overhead of the product's driver for `screen.content` through the resident helper, for a screen of 302
+ * nodes that differs at each reading: queue, limits, and the tree as objects. Baseline: the same frame requested on
+ * the bare stream, whose reply is not parsed. The second row reads an unchanging screen, for which the helper replies
+ * `SAME`.
  *
- * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for both. Both go
- * through Debian's adbd where `npm run set-up:tests` has set it up.
+ * Fair because each uses its own simulated phone in another process, alternately, and the phone takes the same time
+ * for both. Both go through Debian's adbd where `npm run set-up:tests` has installed it.
  */
 import { Type } from 'typebox';
 
@@ -56,7 +57,7 @@ async function measure(
   };
 }
 
-/** A tap on a node of a screen that stays, against the frames for a look and a tap. */
+/** Measures a tap on a node of an unchanging screen, against the frames for a reading and a tap. */
 async function measureTouch(stage: Stage): Promise<RowResult> {
   const { phones, time, notes } = await open(stage, 'touch');
   const measured = await interleave({

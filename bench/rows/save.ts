@@ -1,10 +1,10 @@
 /**
- * Compared: `PUT /automation/file/:id` of a text file that needs no compiling, in a project of 20 files, over HTTP, until the
- * service says that it is stored; and one git write of the same content (the blob, the folders above it, one ref) by git
- * commands that are kept open.
+ * Compares `PUT /automation/file/:id` of a text file that needs no compiling, in a project of 20 files, over HTTP,
+ * until the service confirms that it is stored, with one git write of the same content (the blob, the folders above
+ * it, one ref) by persistent git commands.
  *
- * Fair because both are on the disk before they count. The service also checks the request, counts what the user has
- * stored, and notes who it was.
+ * Fair because both count only when synced to the disk. The service also checks the request, counts the user's
+ * storage, and records the user.
  */
 import { Type } from 'typebox';
 

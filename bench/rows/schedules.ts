@@ -1,6 +1,6 @@
 /**
- * 1,000 schedules have their turns at the same minute, on 100 phones whose runs end at once. Figure: the longest that a user
- * meanwhile waits for a read, from the minute until all jobs have ended; compared with the longest in quiet.
+ * 1,000 schedules have their turns in the same minute, on 100 phones whose runs end at once. Figure: the longest
+ * latency of a user's read, from that minute until all jobs have ended; compared with the longest one in quiet.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -19,7 +19,7 @@ const maxWaitMs = 120_000;
 const Jobs = Type.Object({ jobs: Type.Array(Type.Object({ id: Type.String() })) });
 const Begun = Type.Object({ begunOf: Type.Record(Type.String(), Type.Integer()) });
 
-/** The next minute that leaves this much time. */
+/** Returns the start of the first minute that is at least this far away. */
 const minuteAfter = (ms: number): number => Math.ceil((Date.now() + ms) / 60_000) * 60_000;
 
 async function untilNoneIsOpen(api: Api, begunAt: number): Promise<void> {

@@ -10,7 +10,7 @@ export interface ServerWithHosts {
   hosts: BenchProcess;
 }
 
-/** The product's server in one process, and all simulated hosts in another, connected and ready. */
+/** Starts the product's server in one process and all simulated hosts in another, connected and ready. */
 export async function startServerWithHosts(
   stage: Stage,
   fleet: { hosts: number; devicesPerHost: number },

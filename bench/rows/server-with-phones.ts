@@ -18,10 +18,13 @@ const Devices = Type.Object({
 });
 
 const pollMs = 250;
-/** After the phones are ready, sandboxes and compilers start. */
+/** Time in ms for sandboxes and compilers to start after the phones are ready. */
 const settleMs = 8000;
 
-/** The product's server and host in processes of their own, with simulated phones in a third, all ready and in quiet. */
+/**
+ * Starts the product's server and host in separate processes, with simulated phones in a third one, all ready and
+ * idle.
+ */
 export async function startServerWithPhones(
   stage: Stage,
   count: number,

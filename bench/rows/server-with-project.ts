@@ -16,11 +16,11 @@ export interface ServerWithProject {
   api: Api;
   server: BenchProcess;
   projectId: string;
-  /** Sends one after the other from another process. Resolves with how long each took, in ms. */
+  /** Sends requests one by one from another process. Resolves with the latencies in ms. */
   send: (requests: readonly Request[]) => Promise<number[]>;
 }
 
-/** The product's server with a project of so many files, all committed. */
+/** Starts the product's server with a project of this number of files, all committed. */
 export async function startServerWithProject(stage: Stage, files: number): Promise<ServerWithProject> {
   const api = { url: '', token: newToken() };
   const server = await stage.start('server');

@@ -18,14 +18,14 @@ export interface ServerWithUsers {
   readonly users: readonly UserWithProject[];
 }
 
-/** More than any row has. */
+/** Limit above the runs of any row. */
 const settings = { PHALANX_MAX_RUNS: '20000' };
 const User = Type.Object({ user: Type.Object({ id: Type.String() }) });
 const Made = Type.Object({ secret: Type.String() });
 
 type Request = readonly [method: string, path: string, body: object];
 
-/** One after the other. */
+/** Sends requests one by one. */
 export async function sendAll(
   { api, load }: Pick<UserWithProject, 'api' | 'load'>,
   requests: readonly Request[],
@@ -34,7 +34,7 @@ export async function sendAll(
   await load.call('sequence', { ...api, requests: all }, Type.Unknown());
 }
 
-/** The product's server, phones that work, and users who may all launch on each of them, each with a project. */
+/** Starts the product's server with working phones, and users with a project each who may launch on all phones. */
 export async function startServerWithUsers(
   stage: Stage,
   count: number,
