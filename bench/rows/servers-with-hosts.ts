@@ -8,16 +8,16 @@ import type { RowResult } from '../harness/row.ts';
 import { onStage, type Stage } from '../harness/stage.ts';
 import { newToken, type Api } from '../http/api.ts';
 
-/** Several servers in processes of their own, on one PostgreSQL that waits for its disk, and one NATS. */
+/** Several servers in separate processes, on one PostgreSQL with synchronous commits and one NATS. */
 export interface ServersWithHosts {
   /** Access to each of the servers. */
   apis: Api[];
   hosts: BenchProcess;
-  /** A process that executes the same statements on a database of its own, beside the servers'. */
+  /** Process that executes the same statements on a separate database, beside the servers'. */
   raw: BenchProcess;
 }
 
-/** More than any row has. */
+/** Limits above the needs of any row. */
 const limits = {
   PHALANX_MAX_DEVICES: '20000',
   PHALANX_MAX_RUNS: '20000',
@@ -25,7 +25,7 @@ const limits = {
   PHALANX_MAX_CONNECTIONS_PER_ADDRESS: '10000',
 };
 
-/** No row stores captures or large packs, so nobody is there. */
+/** Settings of an absent S3 server: no row stores captures or large packs. */
 const nobodysS3 = {
   PHALANX_S3_ENDPOINT: 'http://127.0.0.1:1',
   PHALANX_S3_BUCKET: 'bench',
@@ -68,7 +68,10 @@ export async function startServersWithHosts(
   return { apis, hosts, raw };
 }
 
-/** A rate of three servers, held to half of the raw engine's; and what one of them does alone, for how it grows. */
+/**
+ * Measures a rate of three servers, which must reach half of the raw engine's, and the rate of one server, to show
+ * how it scales.
+ */
 export async function compareServers(
   stage: Stage,
   unit: string,

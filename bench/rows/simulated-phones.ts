@@ -1,11 +1,11 @@
 /**
- * Figure: by how much the memory of a service grows with each of its simulated phones at rest, one minute after all are ready; compared
- * with the service without phones. Server, host and phones are one process, as `phalanx start --simulated-phones N` has
- * them. The notes tell the memory after so many minutes of use: one run after the other that reads, taps and stores
- * pictures, and somebody who looks at one phone after the other as the console's wall does.
+ * Figure: the growth of a service's memory per idle simulated phone, one minute after all are ready; compared with
+ * the service without phones. Server, host and phones are one process, as with `phalanx start --simulated-phones N`.
+ * The notes contain the memory after some minutes of use: runs one after the other that read, tap and store pictures,
+ * and a viewer that looks at one phone after the other like the console's wall.
  *
- * Memory is what the process has resident after a full collection; the notes also have it before one. `--count N` and
- * `--minutes N` choose how many phones, and how long they are used.
+ * Memory is the resident memory of the process after a full garbage collection; the notes also contain it before one.
+ * `--count N` and `--minutes N` set the number of phones and the duration of their use.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type, type Static } from 'typebox';
@@ -18,7 +18,7 @@ import { ask, askText, directLaunch, launchPath, listDeviceIds, newToken, type A
 const restMs = 60_000;
 const pollMs = 1000;
 const minuteMs = 60_000;
-/** Interval at which runs begin and somebody looks at a phone. */
+/** Interval in ms at which runs begin and a viewer looks at a phone. */
 const useEveryMs = 2000;
 const maxBytesPerPhone = 1024 * 1024;
 
@@ -64,7 +64,10 @@ interface Uses {
   refused: number;
 }
 
-/** Uses one phone after the other until that moment. Somebody looks at each while its run goes on: later it sleeps. */
+/**
+ * Uses one phone after the other until a time. A viewer looks at each while its run is active, because it sleeps
+ * later.
+ */
 async function use(api: Api, uses: Uses, untilMs: number): Promise<void> {
   const deviceIds = await listDeviceIds(api);
   const refuse = (): void => void (uses.refused += 1);

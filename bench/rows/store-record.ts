@@ -1,10 +1,10 @@
 /**
- * Compared: one record of 50 screens, from a host's telling of it on its connection until the server has answered the
- * `PUT` of its 100th capture; and the same bytes written to 100 files, each synced, and 51 rows in one SQLite commit.
+ * Compares one record of 50 screens, from a host's report on its connection until the server has replied to the `PUT`
+ * of its 100th capture, with the same bytes written to 100 files, each synced, and 51 rows in one SQLite commit.
  *
- * Fair because both have it on the disk when they are done, and both write one capture after the other, as the product's
- * host does. The service does more for each capture: it checks what comes, notes that it is there with a commit of its
- * own, and syncs the folder too, so that a crash at any moment loses nothing that it has answered.
+ * Fair because both are on the disk at the end, and both write one capture after the other, as the product's host
+ * does. The service does more for each capture: it checks the content, commits its arrival separately, and syncs the
+ * folder too, so that a crash at any moment loses nothing acknowledged.
  */
 import { Type } from 'typebox';
 
@@ -16,7 +16,7 @@ import { launchOnEach, listDeviceIds } from '../http/api.ts';
 import { startServerWithHosts } from './server-with-hosts.ts';
 
 const recordsPerRound = 3;
-/** Number of uploads that the product's host has under way at a time. */
+/** Number of parallel uploads of the product's host. */
 const atOnce = 4;
 const rounds = 7;
 

@@ -1,10 +1,11 @@
 /**
- * Figure: the host's processor time that the trace adds to a step, which reads the screen until it finds a text; compared
- * with all that the same step takes untraced. The hash by which a screen is known again is in both, because records need
- * the readings too. The notes tell the bytes of a step as a log entry, and how long the server takes to answer with a
+ * Figure: the processor time of the host that the trace adds to a step that reads the screen until it finds a text;
+ * compared with all that the same step needs untraced. Both include the hash that identifies a screen, because
+ * records need the readings too. The notes contain the bytes of a step as a log entry, and the server's latency for a
  * trace of 10,000 steps.
  *
- * Fair because both run the product's sandbox and driver against the same simulated phone, which is a process of its own, in turns.
+ * Fair because both run the product's sandbox and driver against the same simulated phone, a separate process,
+ * alternately.
  */
 import { Type } from 'typebox';
 

@@ -1,10 +1,10 @@
 /**
- * Attacks of one user, alone or together, and the waits of all others in the meantime: reads, writes, launches
- * and stops of an ordinary user, beside a bare server (node:http) that is asked in the same loop. Waits of that
- * server's callers are due to the machine, not to the service.
+ * Attacks of one user, alone or together, and the latencies of all others in the meantime: reads, writes, launches
+ * and stops of an ordinary user, beside a bare server (node:http) that is called in the same loop. Latencies of that
+ * server are caused by the machine, not by the service.
  *
- * The attacker's own programs run on the processors of the same machine, at the lowest priority; their runs are those of
- * the service.
+ * The attacker's own programs run on the processors of the same machine at the lowest priority; the attacker's runs
+ * belong to the service.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,11 +20,11 @@ import { ask, newToken, type Api } from '../http/api.ts';
 
 const quietMs = 8000;
 const playMs = 12_000;
-/** Until the service has forgotten the last attack. */
+/** Time in ms for the service to recover from the last attack. */
 const settleMs = 2000;
 const sampleMs = 200;
 const attackersPhones = 6;
-/** Nearly all that a user may have; attacks bring some more. */
+/** Fleet of nearly the maximum size per user; attacks add some more. */
 const fleet = { hosts: 10, devicesPerHost: 490 };
 
 /** Name on the command line of all attacks at once. */
@@ -56,12 +56,15 @@ interface Scene {
 interface Outcome extends Watched {
   readonly name: string;
   readonly memoryMb: number;
-  /** Processor time of the longest turn of the service's event loop. */
+  /** Processor time of the longest turn of the service's event loop, in ms. */
   readonly stretchMs: number;
   readonly answers: readonly string[];
 }
 
-/** Each of `attacks` alone, then those of `together` at once; only those that the command line asks for, if it does. */
+/**
+ * Measures each of `attacks` alone, then those of `together` at once; limited to the attacks named on the command
+ * line, if any.
+ */
 async function measureAttacks(
   stage: Stage,
   attacks: readonly Attack[],
@@ -71,12 +74,12 @@ async function measureAttacks(
   const isChosen = (name: string): boolean => asked.length === 0 || asked.includes(name);
   const chosen = attacks.filter(({ name }) => isChosen(name));
   let scene = await setScene(stage);
-  // The first of each kind starts processes and fills caches.
+  // The first request of each kind starts processes and fills caches.
   await during(scene, 'warming up', []);
   const quiet = await during(scene, 'quiet', []);
   const outcomes: Outcome[] = [];
   for (const { name } of chosen) {
-    // An attack has ended the last one.
+    // The last attack has ended the service.
     if (Number.isNaN(residentMb(scene.serverId))) scene = await setScene(stage);
     outcomes.push(await during(scene, name, [name]));
   }
@@ -86,12 +89,12 @@ async function measureAttacks(
   return resultOf({ quiet, after }, outcomes, attacks);
 }
 
-/** Rates as an installation has them. */
+/** Rate limits with their defaults. */
 const defaultRates = Object.fromEntries(
   [limitSettings.requestsPerSecond, limitSettings.logKbPerSecond].map((one) => [one.name, one.default]),
 );
 
-/** A server, a host of an ordinary user, one of the attacker, and a fleet that the attacker has besides. */
+/** Sets up a server, a host of an ordinary user, one of the attacker, and another fleet of the attacker. */
 async function setScene(stage: Stage): Promise<Scene> {
   const admin: Api = { url: '', token: newToken() };
   const server = await stage.start('server');
@@ -152,14 +155,14 @@ async function during(scene: Scene, name: string, attacks: readonly string[]): P
   const memoryMb = await largestDuring(scene.serverId, attacks.length === 0 ? quietMs : playMs);
   const answers = await scene.attacker.call('end', {}, Type.Array(Type.String()));
   const watched = await scene.others.call('end', {}, Watched);
-  // An attack that has ended the service leaves no figure.
+  // A service that an attack has ended yields no figure.
   const stretchMs = await scene.server.call('readStretch', {}, Type.Number()).catch(() => Number.NaN);
   const outcome = { name, memoryMb, stretchMs, answers, ...watched };
   console.error(`  ${lineOf(outcome)}`);
   return outcome;
 }
 
-/** Resident memory of the process in MB at its largest; NaN when it ends. */
+/** Returns the maximum resident memory of the process in MB; NaN if it ends. */
 async function largestDuring(pid: number, durationMs: number): Promise<number> {
   let largest = 0;
   for (let passedMs = 0; passedMs < durationMs; passedMs += sampleMs) {
@@ -186,7 +189,7 @@ const kindOf = ({ kinds }: Watched, kind: string): Watched['kinds'][number] =>
     longest: 0,
   };
 
-/** The goals that are missed. Waits of a bare server's callers are due to the machine, not to the service. */
+/** Returns the missed goals. Latencies of the bare server are caused by the machine, not by the service. */
 function missed(outcome: Outcome, quiet: Outcome): string[] {
   const machineMs = kindOf(outcome, 'control').p99;
   const late = ['read', 'write', 'launch', 'stop'].filter((kind) => {
@@ -213,9 +216,9 @@ function wordOf({ name }: Outcome, goal: readonly string[]): string {
 }
 
 interface QuietTimes {
-  /** Before the first attack. */
+  /** Result before the first attack. */
   readonly quiet: Outcome;
-  /** After the last one: where others wait longer than before, what is merely stored costs them time. */
+  /** Result after the last attack: if latencies are higher than before, stored data costs time. */
   readonly after: Outcome;
 }
 
@@ -245,7 +248,7 @@ function resultOf(
   };
 }
 
-/** A row of these attacks. */
+/** Creates a row of these attacks. */
 export const attackRow = (
   about: Pick<Row, 'name' | 'title'>,
   attacks: readonly Attack[],

@@ -1,7 +1,8 @@
 /**
- * Figure: processor time that somebody who watches thirty phones on one wall adds to server and host, in percent of one core, while each
- * phone opens another app every two seconds; compared with what reading the screen of each phone every three seconds adds, which
- * is the way to see them without the wall. The phones are simulated, in a process of their own, on the same processors.
+ * Figure: the processor time that a viewer of thirty phones on one wall adds to server and host, in percent of one
+ * core, while each phone opens another app every two seconds; compared with the cost of reading the screen of each
+ * phone every three seconds, which is the way to see them without the wall. The phones are simulated, in a separate
+ * process on the same processors.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -20,7 +21,7 @@ const changeEveryMs = 2000;
 const readEveryMs = 3000;
 const apps = ['com.android.settings', 'dev.phalanx.sample.form'];
 
-/** Does something with each phone again and again, spread over the time, until the signal aborts. */
+/** Performs an action on each phone repeatedly, spread over time, until the signal aborts. */
 async function always(
   deviceIds: readonly string[],
   everyMs: number,
@@ -40,7 +41,7 @@ interface Watched {
   bytes: number;
 }
 
-/** Counts what comes until the socket is closed. */
+/** Counts messages until the socket is closed. */
 async function watch(
   { url, token }: Api,
   ids: readonly string[],

@@ -1,12 +1,12 @@
 /**
- * Compared: `PUT /automation/file/:id` of one TypeScript file of 200 lines in a project of 20 files, over HTTP, until
- * the service says that it is stored; and the same file through the parts that can't be left out, one after the other
- * in one process: the native checker with the project kept warm, one esbuild transform, and one git write (the blob,
- * the folders above it, one ref) by git commands that are kept open.
+ * Compares `PUT /automation/file/:id` of one TypeScript file of 200 lines in a project of 20 files, over HTTP, until
+ * the service confirms that it is stored, with the same file through the indispensable parts, one after the other in
+ * one process: the native checker with a warm project, one esbuild transform, and one git write (the blob, the
+ * folders above it, one ref) by persistent git commands.
  *
- * Fair because each content is new and is checked with all types, both are warm, and both writes are on the disk before
- * they count. The service also stores what it has emitted, keeps it in a tree of its own, and holds the project to its
- * limits; HTTP, the checks and the messages to the compiling process are what the service costs.
+ * Fair because each content is new and is checked with all types, both are warm, and both writes count only when
+ * synced to the disk. The service also stores the emitted code, keeps it in a separate tree, and enforces the
+ * project's limits; HTTP, the checks and the messages to the compile process are the cost of the service.
  */
 import { Type, type Static } from 'typebox';
 
