@@ -40,7 +40,7 @@ const answers = (reach: Reach): string[] => {
 const doorRow = (name: string, { scope, reach }: Door): string =>
   row([name, `\`${scope}\`${reach.administrators === true ? ', administrators' : ''}`, ...answers(reach)]);
 
-/** A row for each door, with what the policy answers tokens of each limit. */
+/** Returns a row for each endpoint, with the policy's answers to each kind of token. */
 function accessTable(): string {
   const endpoints = allRoutes.flatMap(({ method, path, scope, reach }) =>
     scope === null || reach === null
@@ -58,7 +58,7 @@ function accessTable(): string {
   return [...head, ...endpoints, ...others, ...messages].join('\n');
 }
 
-/** The page with the table of now between its marks. */
+/** Returns the page with the current table between its marks. */
 export function withAccessTable(page: string): string {
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { listSourceFiles } from './source-files.ts';
 
-/** First words of comments that do not name what they are about. */
+/** First words of comments that do not name their subject. */
 const REFUSED = /^(of|what|who|whoever|whatever|so|such|as|where|when|which|only|also|it)\b/i;
 const CSS_COMMENT = /\/\*[^]*?\*\//g;
 const SHELL_COMMENT = /(?<=^|\s)#(?!!).*/gm;
 
-/** Each comment with a refused first word, as `path:line: its first line`. */
+/** Returns each comment with a refused first word as `path:line: its first line`. */
 export function checkComments(root: string): readonly string[] {
   const others = globSync(['*.ts', '{packages,apps,tests,bench,scripts}/**/*.{js,mjs,css,sh}'], {
     cwd: root,
@@ -26,7 +26,7 @@ export function checkComments(root: string): readonly string[] {
   });
 }
 
-/** Start and end of each comment. Consecutive lines of `//` or `#` are one comment. */
+/** Returns the start and end of each comment. Consecutive lines of `//` or `#` are one comment. */
 function findComments(path: string, source: string): readonly (readonly [number, number])[] {
   const found = allComments(path, source);
   return found.filter(([start], index) => {

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listSourceFiles } from './source-files.ts';
 
-/** A file this long holds more than one concept. A warning, because the cure is a thought and not a split. */
+/**
+ * Number of lines above which a file probably covers several concepts. Only a warning, because the fix requires
+ * thought rather than a mechanical split.
+ */
 const MAX_LINES = 300;
 
 const root = join(import.meta.dirname, '..');

@@ -41,7 +41,7 @@ function check(files: Files): readonly string[] {
   return checkImports(root);
 }
 
-/** Texts that a message must contain: the place, the import or use, and the rule. */
+/** Texts that a message must contain: the location, the import or use, and the rule. */
 const VIOLATIONS: readonly { breaks: string; path: string; code: string; says: string }[] = [
   {
     breaks: 'protocol stands alone',

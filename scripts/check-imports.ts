@@ -13,7 +13,7 @@ interface CheckedFile {
   readonly imports: readonly Import[];
 }
 
-/** Each broken rule of import-rules.ts as one message for people, in the order of the files. */
+/** Returns a readable message for each violation of import-rules.ts, in the order of the files. */
 export function checkImports(root: string): readonly string[] {
   const workspaces = new Workspaces(root);
   const files = listSourceFiles(root).map((path) => readFile(root, path, workspaces));
@@ -91,7 +91,7 @@ function wayOf({ path, more }: ImportCycle, what: 'files' | 'folders'): string {
   return `${path.join(' -> ')}${more > 0 ? ` (and ${more} more ${what} in circles with these)` : ''}`;
 }
 
-/** The first import that makes the first step of the cycle. */
+/** Returns the line of the first import that creates the first step of the cycle. */
 function lineOf(
   files: readonly CheckedFile[],
   { path: [first, second] }: ImportCycle,

@@ -1,4 +1,4 @@
-// npm run check [-- <names>]: everything that can be said about the code without running it.
+// npm run check [-- <names>]: runs all static checks of the code.
 import { availableParallelism } from 'node:os';
 import { CHECKS, type Check } from './checks.ts';
 import { runTool, type ToolResult } from './run-tool.ts';

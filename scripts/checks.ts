@@ -1,17 +1,17 @@
 export interface Check {
   readonly name: string;
-  /** A program of node_modules/.bin, or `node` and a script. */
+  /** Command: a program of node_modules/.bin, or `node` and a script. */
   readonly command: readonly [program: string, ...args: string[]];
-  /** Whether the output is worth reading also when the check succeeds. */
+  /** Whether the output matters even if the check succeeds. */
   readonly hasWarnings?: boolean;
   readonly repair?: string;
 }
 
-/** The slowest first, so that the two lanes end together. */
+/** Checks, slowest first, so that the two lanes end together. */
 export const CHECKS: readonly Check[] = [
   { name: 'unused', command: ['knip', '--no-progress', '--no-config-hints'] },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  // These run where there is no Node: their own settings leave out its types, and of two also those of the DOM.
+  // Code for environments without Node: their own settings exclude its types, and two of them also exclude the DOM.
   { name: 'types:protocol', command: ['tsc', '-p', 'packages/protocol'] },
   { name: 'types:automation', command: ['tsc', '-p', 'packages/automation'] },
   { name: 'types:client', command: ['tsc', '-p', 'packages/client'] },

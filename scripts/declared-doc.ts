@@ -2,7 +2,7 @@
 export interface DeclaredDoc {
   readonly text: string;
   readonly parameters: readonly { readonly name: string; readonly text: string }[];
-  /** TypeScript that runs by itself. */
+  /** Self-contained TypeScript. */
   readonly examples: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export function parseDoc(comment: string): DeclaredDoc {
   };
 }
 
-/** Without comments and the semicolon at its end. */
+/** Removes comments and the final semicolon. */
 export function inOneLine(source: string): string {
   return source
     .replaceAll(/\/\*\*.*?\*\//gs, '')

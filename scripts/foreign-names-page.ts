@@ -3,7 +3,7 @@ import { foreignMembers, foreignWebMembers } from '@phalanx/automation/foreign-m
 
 type Row = readonly [names: string, instead: string];
 
-/** The page of what is refused, with the words of the compiler. */
+/** Returns the page about refused names, with the compiler's messages. */
 export function foreignNamesPage(): string {
   return [
     '# What is not here, and what to use instead',
@@ -24,7 +24,7 @@ export function foreignNamesPage(): string {
   ].join('\n\n');
 }
 
-/** Names with the same sentence share a row. */
+/** Groups names with the same advice into one row. */
 function grouped(names: Readonly<Record<string, string>>): Row[] {
   const bySentence = Map.groupBy(Object.entries(names), ([, instead]) => instead);
   return Array.from(bySentence, ([instead, entries]) => [named(entries.map(([name]) => name)), instead]);

@@ -1,6 +1,6 @@
 import { defineConfig } from 'oxfmt';
 
-/** How `npm run format` writes the files of this repository. */
+/** Settings of `npm run format` for the files of this repository. */
 export const formatting = defineConfig({
   printWidth: 110,
   singleQuote: true,

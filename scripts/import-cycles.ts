@@ -1,17 +1,17 @@
-/** Imports of each file, or folder; all as paths from the root. */
+/** Imports of each file or folder, as paths from the root. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 export interface ImportCycle {
-  /** The shortest way around, closed: `a, b, a`. */
+  /** Shortest cycle, closed: `a, b, a`. */
   readonly path: readonly string[];
-  /** How many more stand in circles with these. */
+  /** Number of further files in cycles with these. */
   readonly more: number;
 }
 
-/** For each start: where every file that it reaches was reached from, by a shortest way. */
+/** Predecessor of every reachable file on a shortest path, for each start. */
 type Ways = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** One cycle for each tangle of files that import each other in circles: its shortest, where repair begins. */
+/** Returns one cycle per strongly connected group of files: its shortest, where repair begins. */
 export function findCycles(graph: ImportGraph): readonly ImportCycle[] {
   const ways = new Map([...graph.keys()].toSorted().map((start) => [start, waysFrom(graph, start)]));
   const inCircle = [...ways.keys()].filter((path) => ways.get(path)?.has(path));
@@ -40,7 +40,7 @@ function isTangled(ways: Ways, a: string, b: string): boolean {
   return ways.get(a)?.has(b) === true && ways.get(b)?.has(a) === true;
 }
 
-/** From the file around to itself. */
+/** Returns the path from the file back to itself. */
 function wayAround(ways: Ways, file: string): readonly string[] {
   const cameFrom = ways.get(file);
   const way = [file];

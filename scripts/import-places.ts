@@ -1,6 +1,6 @@
-/** Position of a file in the repository, in the terms of the rules. */
+/** Location of a file in the repository, in the terms of the rules. */
 export interface Place {
-  /** From the root, `/`-separated: `apps/server/src/fleet/devices/store.ts`. */
+  /** Path from the root, `/`-separated: `apps/server/src/fleet/devices/store.ts`. */
   readonly path: string;
   /** `apps/server`, `packages/protocol`, `tests`, `bench` or `scripts`. */
   readonly workspace: string;
@@ -8,7 +8,7 @@ export interface Place {
   readonly folders: readonly string[];
   /** `store.ts` */
   readonly fileName: string;
-  /** A `*.test.ts`, what lies in a `testing` folder, and all of tests/. */
+  /** Whether it is a test: a `*.test.ts`, a file in a `testing` folder, or any file of tests/. */
   readonly isTest: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Import {
   readonly from: Place;
   readonly line: number;
   readonly specifier: string;
-  /** Erased before the code runs: `import type`, `export type`, `import('x').T`. */
+  /** Whether the import is erased before the code runs: `import type`, `export type`, `import('x').T`. */
   readonly isTypeOnly: boolean;
   readonly to: ImportTarget;
 }
@@ -45,8 +45,8 @@ export function placeOf(path: string): Place {
 }
 
 /**
- * The feature of product code, with everything in folders below it: `apps/host/src/phones`; in the server, whose features
- * stand in rooms, `apps/server/src/fleet/devices`.
+ * Returns the feature folder of product code, which includes all folders below it: `apps/host/src/phones`; in the
+ * server, whose features are grouped in rooms, `apps/server/src/fleet/devices`.
  */
 export function featureFolderOf({ workspace, folders, isTest }: Place): string | undefined {
   const feature = folders.slice(1, workspace === 'apps/server' ? 3 : 2);

@@ -12,13 +12,13 @@ export interface ImportRule extends Rule {
 
 export type ProcessUse = 'env' | 'exit' | 'exitCode';
 
-/** Rule for uses of `process`: they are no imports, but are restricted to files in the same way. */
+/** Rule for uses of `process`, which are not imports but are restricted to files in the same way. */
 export interface ProcessRule extends Rule {
   readonly uses: readonly ProcessUse[];
   isAllowedIn(place: Place): boolean;
 }
 
-/** The rooms of apps/server/src and of apps/cli/src/commands, the lowest first; those of apps/console/src have no order. */
+/** Rooms of apps/server/src and apps/cli/src/commands, lowest first; those of apps/console/src have no order. */
 const ROOMS: readonly (string | undefined)[] = [
   'kernel',
   'storage',
@@ -31,12 +31,12 @@ const ROOMS: readonly (string | undefined)[] = [
   'work',
   'operations',
 ];
-/** Folders of the console on which its rooms stand. */
+/** Base folders of the console, which its rooms may import. */
 const CONSOLE_BASE: readonly (string | undefined)[] = ['api', 'parts', 'styles'];
-/** Folders of rooms that know no feature; every other one is a feature, but those of the kernel. */
+/** Folders of rooms that know no feature. All others are features, except those of the kernel. */
 const BASE_FOLDERS: readonly string[] = ['storage/db', 'storage/blobs', 'http/requests'];
 const CONFIG = 'apps/server/src/config.ts';
-/** File that hands the settings to every feature. */
+/** File that passes the settings to every feature. */
 const CONTEXT = 'apps/server/src/http/context.ts';
 const DATABASE_PACKAGES = ['kysely', 'better-sqlite3', 'pg'];
 
@@ -90,7 +90,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       to.kind === 'ours' &&
       to.reachedBy !== 'package' &&
       leavesWorkspace(from, to) &&
-      // Another rule speaks of these.
+      // Covered by another rule.
       to.place.workspace !== 'tests' &&
       !['tests', 'bench'].includes(from.workspace),
   },
@@ -180,7 +180,7 @@ export const CYCLE_RULE: Rule = {
   instead: 'move what two of them share into a file that both import, or hand it in as a parameter',
 };
 
-/** In product code of everything but the console, whose pages link to each other. */
+/** Rule against import cycles of folders in product code, except in the console, whose pages link to each other. */
 export const FOLDER_CYCLE_RULE: Rule = {
   name: 'no cycles of folders',
   reason: 'features in a circle are one feature: none can be read or changed without the others',
@@ -208,7 +208,7 @@ export const PROCESS_RULES: readonly ProcessRule[] = [
     uses: ['exitCode'],
     reason: 'the exit code is the answer of the whole program',
     instead: 'throw, or return the outcome to main.ts',
-    // A command is the main of its own; it sets the code and lets the output drain.
+    // Each command is its own main program: it sets the exit code and lets the output drain.
     isAllowedIn: (place) =>
       place.fileName === 'main.ts' || place.workspace === 'apps/cli' || isTooling(place) || place.isTest,
   },
@@ -230,7 +230,7 @@ function isServerSource(place: Place): boolean {
   return place.workspace === 'apps/server' && place.folders[0] === 'src';
 }
 
-/** Undefined for files of no room, such as app.ts. */
+/** Returns the rank of the file's room; undefined for files outside of rooms, such as app.ts. */
 function roomOf(place: Place): number | undefined {
   const room = ROOMS.indexOf(isServerSource(place) ? place.folders[1] : commandFolderOf(place));
   return room === -1 ? undefined : room;
@@ -240,7 +240,7 @@ function commandFolderOf({ workspace, folders }: Place): string | undefined {
   return workspace === 'apps/cli' && folders[1] === 'commands' ? folders[2] : undefined;
 }
 
-/** Counts from the base: 0 for it, 1 for the rooms, 2 for the frame. */
+/** Returns the floor of a console file: 0 for the base, 1 for the rooms, 2 for the frame. */
 function consoleFloorOf({ workspace, folders: [top, folder] }: Place): number | undefined {
   if (workspace !== 'apps/console' || top !== 'src') return undefined;
   if (CONSOLE_BASE.includes(folder)) return 0;
@@ -255,7 +255,7 @@ function isBase(place: Place): boolean {
   return isServerSource(place) && BASE_FOLDERS.includes(folderOf(place));
 }
 
-/** Room and folder of the feature: `fleet/devices`. */
+/** Returns room and folder of the feature: `fleet/devices`. */
 function featureOf(place: Place): string | undefined {
   const isFeature = isServerSource(place) && place.folders.length > 2 && place.folders[1] !== 'kernel';
   return isFeature && !isBase(place) ? folderOf(place) : undefined;

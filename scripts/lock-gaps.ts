@@ -17,10 +17,10 @@ const PLATFORM =
   /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|x64|ia32|ppc64|riscv64|s390x)(?:-(.+))?$/;
 
 /**
- * The prebuilt packages for other platforms (`@oxlint/binding-darwin-arm64`) that a lock should hold and does not,
- * as the entries to add. They are missing when the registry could not deliver them while the lock was made, and
- * then `npm ci` refuses the lock ("Missing: ... from lock file"). An entry without `integrity` is enough: npm skips
- * it on other platforms, and takes the registry's word on its own.
+ * Returns the prebuilt packages for other platforms (`@oxlint/binding-darwin-arm64`) missing from a lock, as entries
+ * to add. They are missing if the registry could not deliver them while the lock was created, and `npm ci` then rejects
+ * the lock ("Missing: ... from lock file"). An entry without `integrity` suffices: npm skips it on other platforms, and
+ * trusts the registry on its own.
  */
 export function findLockGaps(packages: Packages): Readonly<Record<string, object>> {
   const gaps: Record<string, object> = {};
@@ -36,8 +36,8 @@ export function findLockGaps(packages: Packages): Readonly<Record<string, object
 }
 
 /**
- * The packages whose content nothing in the lock vouches for. Tools of developers for other platforms are left out: where
- * the registry did not deliver them there is nothing to take a hash of.
+ * Returns the packages without an integrity hash in the lock. Developer tools for other platforms are excluded: if
+ * the registry did not deliver them, there is nothing to hash.
  */
 export const findUnproven = (packages: Packages): readonly string[] =>
   Object.entries(packages)
@@ -51,7 +51,7 @@ function hasVersion(packages: Packages, from: string, wanted: { name: string; ve
   return lookUps(from, wanted.name).some((path) => packages[path]?.version === wanted.version);
 }
 
-/** Folders in which Node looks for a package: below the one that needs it, then in each folder above. */
+/** Returns the folders in which Node looks for a package: below the importing one, then in each parent folder. */
 function lookUps(from: string, name: string): readonly string[] {
   const above = from.split(/\/(?=node_modules\/)/);
   const folders = above.map((_, index) => above.slice(0, index + 1).join('/'));

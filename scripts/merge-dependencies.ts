@@ -1,5 +1,5 @@
 // node scripts/run.mjs scripts/merge-dependencies.ts [--check]
-// One package is installed, so the root asks for what the programs of the workspaces need.
+// Merges the dependencies of the workspaces' programs into the root, because one package is installed.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';

@@ -1,5 +1,6 @@
-// node scripts/run.mjs scripts/pack-client.ts: packages/client as plain JavaScript with types, in packages/client/dist
-// and as a package beside it. Nobody has the protocol's package, so both files contain what they need of it.
+// node scripts/run.mjs scripts/pack-client.ts: builds packages/client as plain JavaScript with types, in
+// packages/client/dist and as a package beside it. The protocol's package is not published, so both files contain the
+// required parts of it.
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -28,7 +29,7 @@ await build({
   bundle: true,
   format: 'esm',
   platform: 'neutral',
-  // Node 20 and browsers of 2023.
+  // Baseline: Node 20 and browsers of 2023.
   target: 'es2023',
   plugins: [{ name: 'endpoints', setup: setUpEndpoints }],
 });
@@ -50,7 +51,7 @@ cpSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));
 cpSync(join(root, 'docs/client.md'), join(dist, 'README.md'));
 execFileSync('npm', ['pack', '--silent', '--pack-destination', dist], { cwd: dist, stdio: 'inherit' });
 
-/** The table alone, without the schemas that it is made from. */
+/** Bundles only the table, without the schemas that it is generated from. */
 function setUpEndpoints(esbuild: PluginBuild): void {
   esbuild.onLoad({ filter: /packages\/client\/src\/endpoints\.ts$/ }, () => ({
     contents: `export const endpoints = ${JSON.stringify(endpoints)};`,
@@ -58,7 +59,7 @@ function setUpEndpoints(esbuild: PluginBuild): void {
   }));
 }
 
-/** With the types of the protocol in the same folder, by relative paths. */
+/** Writes the types, with the types of the protocol in the same folder by relative paths. */
 function writeTypes(): void {
   const flags = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--rootDir', root];
   const tsc = join(root, 'node_modules/typescript/bin/tsc');

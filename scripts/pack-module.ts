@@ -9,16 +9,16 @@ interface Repository {
 
 interface PackedModule {
   readonly code: string;
-  /** The modules that it loads, by `import`, `new URL` or `resolve`; paths from the root. */
+  /** Modules loaded by `import`, `new URL` or `resolve`; paths from the root. */
   readonly loads: readonly string[];
 }
 
-/** `from './x.ts'`, `import('../x.ts')`, `new URL('x.ts', import.meta.url)`, and whatever names a workspace. */
+/** Matches `from './x.ts'`, `import('../x.ts')`, `new URL('x.ts', import.meta.url)`, and names of workspaces. */
 const REFERENCE = /'(\.{1,2}\/[^'\n]*\.ts|@phalanx\/[^'\n]+|(?<=new URL\(')[^'\n]+\.ts)'/g;
 
 /**
- * Without types, `code` still names files by `.ts` and workspaces by their packages; here both become relative paths
- * of JavaScript files. Lines stay as they are.
+ * Rewrites references: after types are removed, `code` still names files by `.ts` and workspaces by package; both
+ * become relative paths of JavaScript files. Line numbers stay the same.
  */
 export function packModule(path: string, code: string, repository: Repository): PackedModule {
   const loads: string[] = [];
@@ -31,7 +31,10 @@ export function packModule(path: string, code: string, repository: Repository): 
   return { code: packed, loads };
 }
 
-/** A file of the repository. Nothing for text that only looks like a path; throws for a workspace's unknown part. */
+/**
+ * Resolves to a file of the repository. Returns undefined for text that only looks like a path; throws for an unknown
+ * part of a workspace.
+ */
 function findTarget(from: string, specifier: string, { root, workspaces }: Repository): string | undefined {
   const relativeOrNamed = /^[.@]/.test(specifier) ? specifier : `./${specifier}`;
   const target = workspaces.resolve(relativeOrNamed, from);

@@ -1,4 +1,5 @@
-// Before `npm pack`: writes to dist/ what an installed `phalanx` runs. Node strips no types below node_modules.
+// Runs before `npm pack`: writes the files of an installed `phalanx` to dist/. Node strips no types below
+// node_modules.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -8,7 +9,7 @@ import { Workspaces } from './workspaces.ts';
 
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
-/** Files that the programs read at run time and nothing imports. */
+/** Files that the programs read at run time without importing them. */
 const DATA = [
   'package.json',
   'docs/*.md',
@@ -21,7 +22,7 @@ const DATA = [
 ];
 
 const workspaces = new Workspaces(root);
-/** Grows while it is read: each module adds those that it loads. */
+/** Modules to pack; the loop adds those that each module loads. */
 const modules = new Set(['apps/cli/src/main.ts']);
 
 rmSync(dist, { recursive: true, force: true });

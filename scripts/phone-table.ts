@@ -1,4 +1,4 @@
-// npm run phone-table: what the driver can do on which maker's phone, by which way to it.
+// npm run lab -- phone-table: prints the capabilities of the driver by phone maker and connection.
 import type { Reporter, TestCase } from 'vitest/node';
 import { startVitest } from 'vitest/node';
 import { describeMissing, findAdbdRoot, findMissing } from './test-components.ts';
@@ -11,7 +11,7 @@ const missing = findMissing().filter(({ name }) => name === 'adb' || name === 'a
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
 process.env['TEST_MAKERS'] = makers.join(' ');
 
-/** By capability and then by phone, way and source. */
+/** Results by capability, and then by phone, connection and source. */
 const results = new Map<string, Map<string, string>>();
 
 function note(test: TestCase): void {

@@ -7,7 +7,7 @@ export interface ModuleFacts {
   readonly syntaxErrors: readonly string[];
 }
 
-/** Every import of a TypeScript file (static, re-exported, dynamic, of types) and its uses of `process`. */
+/** Reads every import of a TypeScript file (static, re-exported, dynamic, of types) and its uses of `process`. */
 export function readModule(path: string, source: string): ModuleFacts {
   const { program, errors } = parseSync(path, source);
   const lineAt = lineCounter(source);
@@ -24,7 +24,10 @@ interface FoundImport {
   start: number;
 }
 
-/** `import { type T } from 'x'` still loads x: only a whole statement of types is erased. */
+/**
+ * Returns the imports. `import { type T } from 'x'` still loads x: only a statement that imports nothing but types is
+ * erased.
+ */
 function importsOf(program: Program): FoundImport[] {
   const found: FoundImport[] = [];
   const add = (source: { value: string; start: number }, isTypeOnly: boolean): void => {
@@ -77,7 +80,7 @@ function isProcessUse(name: string | undefined): name is ProcessUse {
   return name === 'env' || name === 'exit' || name === 'exitCode';
 }
 
-/** `process`, `globalThis.process`, or what `import x from 'node:process'` called it. */
+/** Whether an expression is `process`, `globalThis.process`, or the name given by `import x from 'node:process'`. */
 function isProcess(node: Expression, names: ReadonlySet<string>): boolean {
   if (node.type === 'Identifier') return names.has(node.name);
   return (

@@ -7,7 +7,7 @@ interface Place {
   readonly end: number;
 }
 
-/** A page of the reference in Markdown, from a file of declarations. */
+/** Returns a page of the reference in Markdown, generated from a file of declarations. */
 export function referencePage(title: string, fileName: string, source: string): string {
   const { program, comments } = parseSync(fileName, source);
   const page = new Page(source, comments);
@@ -67,7 +67,7 @@ class Page {
     return inOneLine(this.#source.slice(start, end));
   }
 
-  /** The comment that nothing but space parts from it. */
+  /** Returns the comment directly before the place, separated only by white space. */
   #docOf({ start }: Place): DeclaredDoc | undefined {
     const comment = this.#comments.findLast(({ end }) => end <= start);
     if (comment === undefined || this.#source.slice(comment.end, start).trim() !== '') return undefined;
@@ -77,7 +77,7 @@ class Page {
 
 const code = (text: string): string => `\`${text}\``;
 
-/** Name and members of a declaration; those without members are described by their own line. */
+/** Returns name and members of a declaration; one without members is described by its own line. */
 function declared(statement: Statement): { name?: string; members?: readonly Place[] } {
   if (statement.type === 'TSInterfaceDeclaration')
     return { name: statement.id.name, members: statement.body.body };

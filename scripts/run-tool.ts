@@ -4,13 +4,13 @@ import { join } from 'node:path';
 export interface ToolResult {
   readonly isOk: boolean;
   readonly durationMs: number;
-  /** Output of the tool to both streams, in the order of its arrival. */
+  /** Output of the tool to both streams, in the order of arrival. */
   readonly output: string;
 }
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Runs a tool at the repository's root. Needs node_modules/.bin in PATH, as scripts/run.mjs sets it. */
+/** Runs a tool at the repository's root. Requires node_modules/.bin in PATH, as set by scripts/run.mjs. */
 export async function runTool([program, ...args]: readonly [string, ...string[]]): Promise<ToolResult> {
   const startedAt = performance.now();
   const command = program === 'node' ? process.execPath : program;

@@ -27,8 +27,8 @@ try {
 }
 
 /**
- * Programs started by name below the child must meet the same Node, not the machine's. With compiled modules kept, a
- * `phalanx` process starts in two thirds of the time.
+ * Returns the environment of the child: programs that it starts by name must find the same Node, not the machine's.
+ * The compile cache makes a `phalanx` process start in two thirds of the time.
  */
 function childEnvironment(node) {
   const name = Object.keys(process.env).find((key) => key.toUpperCase() === 'PATH') ?? 'PATH';

@@ -1,4 +1,4 @@
-// npm run set-up:tests: installs what the tests use and npm does not bring. Needs root on Debian.
+// npm run set-up:tests: installs components of tests that npm does not provide. Requires root on Debian.
 import { describeMissing, installComponents } from './test-components.ts';
 
 const missing = await installComponents();

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 
 const FOLDERS = '{packages,apps,tests,bench,scripts}';
 
-/** The TypeScript files of the repository, as `/`-separated paths from the root, in order. */
+/** Returns the sorted TypeScript files of the repository, as `/`-separated paths from the root. */
 export function listSourceFiles(root: string): readonly string[] {
   const found = globSync(`${FOLDERS}/**/*.{ts,tsx}`, {
     cwd: root,

@@ -5,13 +5,13 @@ import type { TestTier } from './test-tiers.ts';
 
 interface TierTime {
   readonly wallSeconds: number;
-  /** Processor time of this process and its children. Linux counts a child when it has ended. */
+  /** Processor time in seconds of this process and its children. Linux counts a child once it has ended. */
   readonly processorSeconds: number;
-  /** Part of the machine's processors that other programs took, from 0 to 1. */
+  /** Fraction of the machine's processors used by other programs, from 0 to 1. */
   readonly othersShare: number;
 }
 
-/** Above this share of other programs, wall time says nothing about the tests. */
+/** Share of other programs above which wall time says nothing about the tests. */
 const MAX_OTHERS_SHARE = 0.15;
 /** `USER_HZ`: the unit of /proc/<pid>/stat on every Linux. */
 const TICKS_PER_SECOND = 100;
@@ -33,7 +33,7 @@ export function describeTime({ wallSeconds, processorSeconds, othersShare }: Tie
   return `${minutes(wallSeconds)} min, ${minutes(processorSeconds)} min of processor time; ${others}`;
 }
 
-/** Undefined within the budget. `fails`: in CI, when the machine had little else to do. */
+/** Returns the overrun; undefined within the budget. `fails` is true in CI if the machine was otherwise nearly idle. */
 export function findOverrun(
   { wallSeconds, othersShare }: TierTime,
   { command, budgetMinutes }: TestTier,
@@ -49,7 +49,7 @@ export function findOverrun(
 
 function ownProcessorSeconds(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
-  // utime, stime, cutime and cstime; the name before them may have spaces.
+  // Fields utime, stime, cutime and cstime; the name before them may contain spaces.
   const ticks = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')

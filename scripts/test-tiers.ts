@@ -1,12 +1,15 @@
 export interface TestTier {
   readonly command: string;
-  /** Patterns of names in vitest.config.ts. */
+  /** Patterns of project names in vitest.config.ts. */
   readonly projects: readonly string[];
-  /** On two slow processors that do nothing else. */
+  /** Time budget in minutes on two slow, otherwise idle processors. */
   readonly budgetMinutes: number;
 }
 
-/** vitest.config.ts says which files are of which tier, by the ends of their names. A change has to pass all but `servers`, a release that too. */
+/**
+ * Tiers of tests; vitest.config.ts assigns files to tiers by the suffix of their names. A change must pass all except
+ * `servers`, a release must pass that too.
+ */
 export const TEST_TIERS = {
   test: { command: 'npm test', projects: ['test*'], budgetMinutes: 16 },
   engines: { command: 'npm run test:engines', projects: ['engines*'], budgetMinutes: 20 },

@@ -5,21 +5,21 @@ interface TestTotals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** The files that took longest, a line each: their time, their processor time with that of what they started. */
+  /** Returns the slowest files, one per line: wall time, and processor time including started processes. */
   slowest(count: number): string;
   hasFailed(): boolean;
-  /** Whether there was an error outside of every test. */
+  /** Whether an error occurred outside of every test. */
   hasFailedOutside(): boolean;
-  /** Failures, a line each: the file, the names, and the beginning of the error. */
+  /** Returns the failures, one per line: the file, the names, and the beginning of the error. */
   failures(): readonly string[];
-  /** Paths of the files in which something failed. */
+  /** Returns the paths of files with a failure. */
   failedFiles(): readonly string[];
 }
 
 /**
- * Counts the tests of one vitest run. Anything that keeps tests from being counted (a file that can't be
- * loaded, a failed hook, an error outside of every test, an interruption) counts as one failure: the line never
- * says "0 failed" of a run that failed.
+ * Counts the tests of one vitest run. Anything that prevents tests from being counted (a file that can't be loaded, a
+ * failed hook, an error outside of every test, an interruption) counts as one failure: the line never says "0 failed"
+ * about a failed run.
  */
 export function testTotals(): TestTotals {
   let [passed, failed, skipped] = [0, 0, 0];
@@ -86,7 +86,7 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 
 
 const seconds = (ms: number): string => (Number.isNaN(ms) ? '' : `${(ms / 1000).toFixed(1)} s`).padStart(9);
 
-/** Time of a file's imports, hooks and tests. */
+/** Returns the time of a file's imports, hooks and tests in ms. */
 function durationMs(file: TestModule): number {
   const { collectDuration, duration } = file.diagnostic();
   return collectDuration + duration;

@@ -12,15 +12,15 @@ import {
 import { isTierName, TEST_TIERS, type TierName } from './test-tiers.ts';
 import { testTotals } from './test-totals.ts';
 
-/** More failed files than these are no accident of timing. */
+/** Maximum number of failed files to repeat; more are not caused by timing. */
 const MAX_REPEATED_FILES = 5;
-/** Tests that depend on a seed: passing another time says nothing about them. */
+/** Tests that depend on a seed, for which a second success proves nothing. */
 const NEVER_REPEATED = /\/tests\/(cluster\/campaign|fuzz\/)/;
 
 const { tierName, vitestArguments } = readCommandLine();
 const tier = TEST_TIERS[tierName];
 const missing = findMissing(tierName);
-// For tests: what they must skip, because it is not on this machine.
+// Tells tests what to skip, because this machine lacks it.
 process.env['TEST_WITHOUT'] = missing.map((component) => component.name).join(' ');
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
 process.env['TEST_HELPER_TOOLS'] = findHelperTools(missing) ?? '';
@@ -43,7 +43,7 @@ if (missing.length > 0) console.error(`\n${describeMissing(missing)}`);
 const hasFailed = finalFiles.length > 0 || (repeated?.hasFailed() ?? totals.hasFailed());
 tellFailures();
 console.log(`\n${summary()}`);
-// Vitest has set the code of the first run.
+// Overrides the code that Vitest has set for the first run.
 process.exitCode = hasFailed || overrun?.fails === true || (isCi && missing.length > 0) ? 1 : 0;
 
 async function run(
@@ -63,7 +63,10 @@ async function run(
   return counted;
 }
 
-/** In CI: the files in which something failed, one at a time with nothing beside them. Undefined: there are none, or too many. */
+/**
+ * In CI, repeats the files with failures, one at a time with nothing beside them. Returns undefined if there are none
+ * or too many.
+ */
 async function repeatFailed(): Promise<ReturnType<typeof testTotals> | undefined> {
   const files = totals.failedFiles().filter((file) => !finalFiles.includes(file));
   const mayRepeat = files.length > 0 && files.length <= MAX_REPEATED_FILES && !totals.hasFailedOutside();
@@ -78,14 +81,14 @@ function tellFailures(): void {
   for (const line of repeated?.failures() ?? []) console.log(`\n!!! FAILED AGAIN: ${line}`);
 }
 
-/** One line for people and programs: `12 passed, 0 failed, 3 skipped`. */
+/** Returns one line for people and programs: `12 passed, 0 failed, 3 skipped`. */
 function summary(): string {
   const failed = hasFailed ? Math.max(1, repeated?.failed ?? totals.failed) : 0;
   const passed = totals.passed + (totals.failed - failed);
   return `${passed} passed, ${failed} failed${totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''}`;
 }
 
-/** `--tier=<name>` comes first, from the scripts of package.json. */
+/** Parses the command line. `--tier=<name>` comes first, from the scripts of package.json. */
 function readCommandLine(): { tierName: TierName; vitestArguments: readonly string[] } {
   const [first = '', ...rest] = process.argv.slice(2);
   const [, given] = /^--tier=(.*)/.exec(first) ?? [];

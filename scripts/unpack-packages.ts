@@ -7,8 +7,8 @@ const run = promisify(execFile);
 const options = { timeout: 300_000, maxBuffer: 64 * 1024 * 1024 };
 
 /**
- * Unpacks these packages of Debian, with all they need that is not installed, into a new folder: nothing of them is
- * installed, and nothing of them is started.
+ * Unpacks Debian packages with all their missing dependencies into a new folder, without installing or starting any
+ * of them.
  */
 export async function unpackPackages(names: readonly string[], folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
@@ -22,7 +22,7 @@ export async function unpackPackages(names: readonly string[], folder: string): 
     const needed = [...plan.stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
     const packages = join(work, 'packages');
     await mkdir(packages);
-    // Its own user may not write here.
+    // APT's own user may not write here.
     const asRoot = ['-o', 'APT::Sandbox::User=root'];
     await run('apt-get', [...asRoot, 'download', ...needed], { ...options, cwd: packages });
     const root = join(work, 'root');
@@ -30,7 +30,7 @@ export async function unpackPackages(names: readonly string[], folder: string): 
     for (const file of await readdir(packages))
       await run('dpkg', ['-x', join(packages, file), root], options);
     await rm(join(root, 'usr/share'), { recursive: true, force: true });
-    // All at once: what is there is whole.
+    // Renamed atomically: an existing folder is complete.
     await rename(root, folder);
   } finally {
     await rm(work, { recursive: true, force: true });

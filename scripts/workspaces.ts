@@ -11,11 +11,11 @@ const Manifest = Compile(
 
 interface Workspace {
   readonly folder: string;
-  /** Subpath (`.`, `./client`, `./types/*`) to file, from the workspace's folder. */
+  /** Files by subpath (`.`, `./client`, `./types/*`), relative to the workspace's folder. */
   readonly exports: ReadonlyMap<string, string>;
 }
 
-/** Says what an import reaches, by the workspaces' own package.json files. */
+/** Resolves imports of workspaces by their package.json files. */
 export class Workspaces {
   readonly #byName: ReadonlyMap<string, Workspace>;
 
@@ -56,7 +56,10 @@ function readWorkspace(root: string, path: string): [name: string, Workspace] {
   return [manifest.name, { folder: dirname(path), exports: new Map(exported) }];
 }
 
-/** A pattern (`./types/*`) stands for any text; the longest is not looked for, since none here overlap. */
+/**
+ * Returns the file of a subpath. A pattern (`./types/*`) matches any text; the longest match is not searched, because
+ * no patterns overlap here.
+ */
 function exportedFile({ exports }: Workspace, subpath: string): string | undefined {
   for (const [pattern, file] of exports) {
     const [start = '', end] = pattern.split('*');
@@ -70,7 +73,7 @@ function exportedFile({ exports }: Workspace, subpath: string): string | undefin
   return undefined;
 }
 
-/** `"./src/index.ts"`, or the first file of `{"types": ..., "default": ...}`. */
+/** Returns `"./src/index.ts"`, or the first file of `{"types": ..., "default": ...}`. */
 function fileOf(target: unknown): string | undefined {
   if (typeof target === 'string') return target;
   if (typeof target !== 'object' || target === null) return undefined;

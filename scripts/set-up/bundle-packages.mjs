@@ -2,14 +2,14 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// Packages of many small ES modules, all of which are loaded by whoever imports one thing: 680 of typebox take each
+// Packages of many small ES modules, which a single import loads completely: the 680 modules of typebox take each
 // process a third of a second, one file a tenth of that.
 const PACKAGES = ['typebox', 'kysely'];
 const FOLDER = 'bundled';
 
 const folderOf = (root, name) => join(root, 'node_modules', name);
 
-/** Whether each of these packages that is there is loaded as a few files. */
+/** Whether all installed ones of these packages are loaded as a few files. */
 export function areBundled(root) {
   return PACKAGES.every((name) => {
     const folder = folderOf(root, name);
@@ -18,8 +18,8 @@ export function areBundled(root) {
 }
 
 /**
- * Has Node load these packages as a few files. Types, browsers and other bundlers go on with the modules. A package that
- * can't be bundled stays as it is: it works all the same.
+ * Makes Node load these packages as a few files. Types, browsers and other bundlers still use the modules. A package
+ * that can't be bundled stays unchanged and still works.
  */
 export async function bundlePackages(root) {
   for (const name of PACKAGES) {
@@ -49,7 +49,7 @@ async function bundlePackage(root, folder) {
       outbase: folder,
       outExtension: { '.js': '.mjs' },
       chunkNames: 'shared-[hash]',
-      // Names of classes and functions are in messages.
+      // Error messages contain names of classes and functions.
       keepNames: true,
       bundle: true,
       splitting: true,
@@ -59,7 +59,7 @@ async function bundlePackage(root, folder) {
       target: 'node18',
       logLevel: 'silent',
     });
-    // For services that run as another user than whoever installed them.
+    // Readable for services that run as another user than the one who installed them.
     chmodSync(temporary, 0o755);
     renameSync(temporary, join(folder, FOLDER));
   } catch (error) {
@@ -69,19 +69,19 @@ async function bundlePackage(root, folder) {
   const bundled = Object.fromEntries(
     Object.entries(exported).map(([path, value]) => [path, withBundle(folder, value)]),
   );
-  // Last and at once: a process sees either all of the bundle or nothing of it.
+  // Written last and atomically: a process sees either the entire bundle or nothing of it.
   writeFileSync(`${manifestPath}.new`, `${JSON.stringify({ ...manifest, exports: bundled }, null, 2)}\n`);
   renameSync(`${manifestPath}.new`, manifestPath);
 }
 
-/** The ES module of an entry of `exports`; undefined for what is none, such as a pattern. */
+/** Returns the ES module of an entry of `exports`; undefined for other entries, such as patterns. */
 function entryOf(value) {
   const path = typeof value === 'string' ? value : (value.import ?? value.default);
   if (path !== null && typeof path === 'object') return entryOf(path);
   return typeof path === 'string' && /\.m?js$/.test(path) && !path.includes('*') ? path : undefined;
 }
 
-// A condition that Node has, and no bundler: those leave out what is not used, of modules.
+// Adds the bundle under a condition that Node supports and bundlers do not: bundlers remove unused modules.
 function withBundle(folder, value) {
   const entry = entryOf(value);
   if (entry === undefined) return value;

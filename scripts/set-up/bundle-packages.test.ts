@@ -18,7 +18,7 @@ const own = join(import.meta.dirname, '../../node_modules');
 const names = ['typebox', 'kysely'];
 let root: string;
 
-/** A root with some of the packages as npm installs them. */
+/** Root with some of the packages as npm installs them. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'bundle-packages-'));
   for (const name of names) {
@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** Returns what it says, and whether the packages are bundled then. */
+/** Bundles the packages. Returns the output, and whether they are bundled afterwards. */
 function bundle(): { output: string; areBundled: boolean } {
   const script = new URL('bundle-packages.mjs', import.meta.url).href;
   const code = `import { areBundled, bundlePackages } from ${JSON.stringify(script)};

@@ -1,13 +1,13 @@
-// Plain JavaScript, like the files that use it: it runs on whatever Node a machine has.
+// Plain JavaScript, like the files that import it, because it runs on the machine's Node.
 import { readFileSync } from 'node:fs';
 
-/** Tells a program which process started it and passes signals on to it: the program ends when that one is gone. */
+/** Names the process that started a program and passes signals on to it; the program ends when that process does. */
 export const parentVariable = '_PHALANX_PARENT';
 const everyMs = 500;
 
 /**
- * Calls `end` when npm, which started this process, has gone: whoever kills npm means what it runs, and a signal that
- * npm can't catch reaches nobody else. Any other parent, such as a shell, may be outlived.
+ * Calls `end` when npm, which started this process, has ended: killing npm is meant for the program that it runs, and
+ * a signal that npm can't catch is not passed on. The process may outlive any other parent, such as a shell.
  */
 export function endWithNpm(end) {
   const line = lineToNpm();
@@ -20,7 +20,7 @@ export function endWithNpm(end) {
   timer.unref();
 }
 
-/** Process IDs from this one up to npm, which may have a shell below it. */
+/** Returns the process IDs from this one up to npm, which may have a shell below it. */
 function lineToNpm() {
   const line = [process.pid];
   for (let pid = process.ppid; pid > 1; pid = parentOf(pid)) {
@@ -35,9 +35,9 @@ function lineToNpm() {
 const isUnbroken = (line) =>
   line.slice(1).every((pid, at) => (at === 0 ? process.ppid : parentOf(line[at])) === pid);
 
-/** Nothing where there is no /proc, and of a process that has ended. */
+/** Returns the parent's ID; undefined without /proc, or for a process that has ended. */
 function parentOf(pid) {
-  // The name in brackets may have anything in it: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+  // The name in brackets may contain any characters: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
   return Number(read(`/proc/${pid}/stat`).split(') ').pop()?.split(' ')[1]) || undefined;
 }
 

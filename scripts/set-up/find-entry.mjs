@@ -2,7 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SetUpError } from './set-up-error.mjs';
 
-/** A path of the repository (`bench/main.ts`) or, without a folder or extension, a program of node_modules/.bin. */
+/**
+ * Finds a path of the repository (`bench/main.ts`) or, for a name without folder and extension, a program of
+ * node_modules/.bin.
+ */
 export function findEntry(root, name) {
   const isPath = /[/\\.]/.test(name);
   const entry = isPath ? resolve(root, name) : join(root, 'node_modules', '.bin', name);

@@ -4,10 +4,13 @@ import { dirname, join } from 'node:path';
 
 const NEEDED_MAJOR = 24;
 
-/** The Node that runs this file when it is new enough, else the one that npm installed beside or above this file. */
+/**
+ * Finds the Node that runs this file if it is new enough, or else the one that npm installed beside or above this
+ * file.
+ */
 export function findNode() {
   const major = Number(process.versions.node.split('.')[0]);
-  // After a new `npm ci` the running program may have been deleted from node_modules.
+  // After a new `npm ci`, the running program may have been deleted from node_modules.
   if (major >= NEEDED_MAJOR && existsSync(process.execPath)) return process.execPath;
   const folder = findPackage(nodePackage());
   const installed = folder === undefined ? undefined : join(folder, 'bin', nodeProgram());

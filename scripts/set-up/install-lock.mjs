@@ -6,14 +6,15 @@ import { SetUpError } from './set-up-error.mjs';
 
 const LOCK_FOLDER = '.install-lock';
 const TOUCH_MS = 2_000;
-// Judged by time and not by process id: the folder may be shared with a container, which has ids of its own.
+// Time in ms after which a lock is stale. Process IDs would not work: the folder may be shared with a container,
+// which has its own.
 const STALE_MS = 15_000;
 const POLL_MS = 250;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs the work while no other start of the same folder does. `work` gets a function with which it says how to
- * stop it; a signal stops the work, frees the lock and then ends this process by that signal.
+ * Runs the work while no other start of the same folder does. `work` gets a function to register how to stop it; a
+ * signal stops the work, releases the lock and then ends this process by that signal.
  */
 export async function withInstallLock(root, work) {
   const folder = join(root, LOCK_FOLDER);
@@ -72,7 +73,10 @@ function isStale(folder) {
   }
 }
 
-/** A rename, so that of several that find the lock stale one takes it; a fresh one taken by mistake goes back. */
+/**
+ * Takes a stale lock away. A rename ensures that only one of several processes takes it; a fresh lock taken by
+ * mistake is returned.
+ */
 function takeAway(folder) {
   const aside = `${folder}-${randomUUID()}`;
   try {
@@ -100,6 +104,6 @@ function ownerOf(folder) {
 
 async function endBy(signal) {
   process.kill(process.pid, signal);
-  // The signal ends this process on its way back to the event loop; nothing after it may run.
+  // The signal ends this process at the next turn of the event loop; no further code may run.
   await delay(1_000);
 }

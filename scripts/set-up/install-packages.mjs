@@ -5,15 +5,15 @@ import { isInstalled, stampInstalled } from './installed-packages.mjs';
 import { withInstallLock } from './install-lock.mjs';
 import { SetUpError } from './set-up-error.mjs';
 
-// `omit` and `production` would leave out Node 24 (optional) or the tools (dev); a workspace would leave out the rest;
-// the log level of `npm run --silent` would leave out why the installation failed.
+// Settings to ignore: `omit` and `production` would skip Node 24 (optional) or the tools (dev), a workspace would
+// skip the rest, and the log level of `npm run --silent` would hide why the installation failed.
 const FOREIGN_SETTINGS =
   /^npm_config_(omit|only|production|optional|workspaces?|dry_run|loglevel)$|^NODE_ENV$/i;
 
-/** Makes node_modules match package-lock.json. Does nothing, in about a millisecond, when it already does. */
+/** Makes node_modules match package-lock.json. Returns within about a millisecond if it already does. */
 export async function installPackages(root) {
   if (!isInstalled(root)) await installAnew(root);
-  // After a developer's own `npm install`. Only whoever may write there can do it.
+  // Follows a developer's own `npm install`. Requires write access to the folder.
   if (!areBundled(root)) await withInstallLock(root, () => bundlePackages(root)).catch(() => undefined);
 }
 
@@ -48,13 +48,13 @@ async function runNpmCi(root, onStop) {
   );
 }
 
-/** The npm that runs this script, on the Node that it runs on; without one, the npm of the machine. */
+/** Returns the npm that runs this script, on its own Node; otherwise the machine's npm. */
 function npmCommand() {
   const { npm_execpath: npm, npm_node_execpath: node } = process.env;
   return npm?.endsWith('npm-cli.js') ? [node ?? process.execPath, npm] : ['npm'];
 }
 
-/** Without node_modules/.bin in PATH: npm is about to delete that folder, with the `node` in it. */
+/** Removes node_modules/.bin from PATH: npm is about to delete that folder, with its `node`. */
 function npmEnvironment(root) {
   const kept = Object.entries(process.env).filter(([name]) => !FOREIGN_SETTINGS.test(name));
   const withoutBin = (path) =>

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
-/** A root with one workspace and nothing to download, so that npm needs no network. */
+/** Creates a root with one workspace and nothing to download, so that npm needs no network. */
 function writeLock(version: string): void {
   const manifest = { name: 'root', version, private: true, workspaces: ['a'] };
   const workspace = { name: 'a', version };

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Whether node_modules was made from this package-lock.json, for this platform. */
+/** Whether node_modules was created from this package-lock.json, for this platform. */
 export function isInstalled(root) {
   if (readIfThere(stampPath(root)) === stampOf(root)) return true;
-  // A developer's own `npm install` leaves no stamp. npm's record of what it installed answers then.
+  // A developer's own `npm install` writes no stamp, so npm's record of installed packages is compared.
   if (!recordMatchesLock(root)) return false;
   try {
     stampInstalled(root);
   } catch {
-    // A folder that this user may not write to is only looked at again at each start.
+    // If this user may not write to the folder, the check is repeated at each start.
   }
   return true;
 }
 
-/** Notes that node_modules is right. Written whole or not at all: other starts read it at the same time. */
+/** Records that node_modules is correct. Written atomically, because other starts read it at the same time. */
 export function stampInstalled(root) {
   const temporary = `${stampPath(root)}.${process.pid}`;
   writeFileSync(temporary, stampOf(root));
@@ -56,7 +56,10 @@ function isEachAsWanted(root, installed, wanted) {
   });
 }
 
-/** npm leaves out workspaces' own entries (a link stands for each) and optional packages of other platforms. */
+/**
+ * Whether npm may skip an entry: entries of workspaces (a link represents each) and optional packages of other
+ * platforms.
+ */
 function mayBeAbsent(path, entry) {
   if (!path.includes('node_modules/')) return true;
   return (entry.optional === true || entry.devOptional === true) && !isNodeForThisPlatform(path, entry);
@@ -70,7 +73,10 @@ function isForThisPlatform({ os, cpu }) {
   return (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true);
 }
 
-/** Nothing for a file that is no JSON, such as a lock with a merge conflict: npm explains that better. */
+/**
+ * Returns the packages; undefined for a file that is not JSON, such as a lock with a merge conflict, which npm
+ * explains better.
+ */
 function readPackages(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).packages;

@@ -2,18 +2,19 @@ import { spawn, spawnSync } from 'node:child_process';
 import { endWithNpm, parentVariable } from './end-with-parent.mjs';
 
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-// Ctrl+C reaches this process twice: from the terminal, and again from npm, which repeats it at once.
+// Time in ms within which a second signal is an echo: Ctrl+C arrives from the terminal, and again from npm, which
+// repeats it at once.
 const ECHO_MS = 500;
 const isWindows = process.platform === 'win32';
 
-// By default glibc keeps what each thread has freed for that thread: pictures, which the threads of libvips make, left
+// Limits glibc's malloc arenas. By default, freed memory stays with its thread: pictures from libvips's threads left
 // the process with a hundred megabytes more, and growing.
 const fewArenas = { MALLOC_ARENA_MAX: '2' };
 
-/** Runs the program in place of this process: its terminal, its signals (each once), its way to end. */
+/** Runs the program in place of this process: with its terminal, its signals (each once) and its exit status. */
 export function runChild(program, args, env) {
   const [command, ...rest] = [...endWithParent(), program, ...args];
-  // In a session of its own, or the terminal would send Ctrl+C to the child too, besides the one passed on.
+  // In a separate session, or the terminal would send Ctrl+C to the child too, in addition to the forwarded one.
   const marked = { ...fewArenas, ...env, [parentVariable]: String(process.pid) };
   const child = spawn(command, rest, { stdio: 'inherit', env: marked, detached: !isWindows });
   passSignalsOn(child);
@@ -26,8 +27,8 @@ export function runChild(program, args, env) {
 }
 
 /**
- * A killed wrapper (SIGKILL can't be passed on) must not leave a service behind in a session that nobody watches.
- * setpriv is part of every Debian; elsewhere the child stays.
+ * Ends the child with its wrapper: after SIGKILL, which can't be forwarded, no service may stay behind in an
+ * unwatched session. setpriv is part of every Debian; elsewhere the child stays.
  */
 function endWithParent() {
   const command = ['setpriv', '--pdeathsig', 'TERM'];
@@ -51,6 +52,7 @@ function passSignalsOn(child) {
 function endBy(signal) {
   for (const name of PASSED_ON) process.removeAllListeners(name);
   process.kill(process.pid, signal);
-  // Some signals (a core dump's, or an ignored one) do not end this process: say the same by the exit code.
+  // Some signals (such as a core dump's, or an ignored one) do not end this process; the exit code then reports the
+  // same.
   setTimeout(() => process.exit(1), 1_000);
 }

@@ -32,7 +32,7 @@ function start(code: string): ChildProcess & { stdout: NodeJS.ReadableStream } {
   return child;
 }
 
-/** Tells its own start, and each signal; SIGTERM ends it, with 7. */
+/** Reports its start and each signal; SIGTERM ends it with exit code 7. */
 const TELLING = `
 process.on('SIGINT', () => console.log('SIGINT'));
 process.on('SIGTERM', () => { console.log('SIGTERM'); process.exit(7); });
