@@ -23,7 +23,6 @@ import {
   type AssistMessage,
   type SignsAddedMessage,
 } from './process/messages.ts';
-import { requireKnownChecker } from './process/virtual-files.ts';
 import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 
@@ -31,21 +30,21 @@ interface CompilerOptions {
   /** Confinement of the compile processes. */
   confinement: Confinement;
   log: { warn(details: object, message: string): void };
-  /** Declarations that every project sees, all in one text. */
+  /** Declarations visible to every project, as one text. */
   agentTypes: string;
   /** Maximum number of compile processes. Each takes about 250 MB. Default 3. */
   processes?: number;
-  /** Timeout for the compilation of one file. Whole projects have three times as long. Default 60,000. */
+  /** Timeout for compiling one file, in ms. Whole projects get three times as long. Default 60,000. */
   timeoutMs?: number;
   /**
-   * Limit of the processor time for one file, summed over all processors. Whole projects have three times as much.
+   * Maximum CPU time for compiling one file, in ms, summed over all CPUs. Whole projects get three times as much.
    * Default 10,000.
    */
   processorMs?: number;
-  /** Memory limit of one compile process with all that it starts. Default 2,048. */
+  /** Memory limit of one compile process and its children together, in MiB. Default 2,048. */
   maxMemoryMb?: number;
   /**
-   * Maximum number of projects that one process keeps warm. The more there are, the longer opening another takes.
+   * Maximum number of projects that one process keeps warm. The more there are, the longer it takes to open another.
    * Default 32.
    */
   maxWarmProjects?: number;
@@ -57,36 +56,39 @@ interface Failure {
   errors: string[];
 }
 
-/** Place as an offset in UTF-16 units, and the question about it. */
+/** Position in code, as an offset in UTF-16 units, and what to find there. */
 export type PlaceInCode = Pick<AssistMessage, 'position' | 'of'>;
 
 export interface Compiler {
   /**
-   * Checks `path` with `content` as it would be in the project, and emits it if it is a source. Writes nothing. Refuses
-   * only sources, and only for their own mistakes. `warnings` are the mistakes in files of other kinds, and in files
-   * that use this one.
+   * Checks `path` as if the project contained it with `content`, and emits it if it is a source. Writes nothing. Fails
+   * only for sources, and only for errors in the source itself. `warnings` lists errors in files of other kinds, and in
+   * files that depend on this one.
    */
   compileFile(
     files: ProjectFiles,
     change: FileChange,
   ): Promise<{ ok: true; js: string | undefined; warnings: string[] } | Failure>;
-  /** Describes the code that is, or could be, at a place of `change`. Finds nothing when the compiler gives up. */
+  /**
+   * Describes the symbol, completions or references at a position of `change`. Returns `nothingFound` when the compiler
+   * gives up.
+   */
   assist(files: ProjectFiles, change: FileChange & PlaceInCode): Promise<Assistance>;
   /**
-   * Returns the files of the project as each of the signs would change them, so that they compile, or why there is no
-   * place for the sign.
+   * Returns, per sign, the files that change so that the code recognises the sign and compiles, or the reason why the
+   * sign can't be added.
    */
   addSigns(files: ProjectFiles, added: SignsToAdd): Promise<SignsAddedMessage['fixes']>;
   /** Checks and emits all TypeScript sources. */
   compileProject(files: ProjectFiles): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
   /**
-   * Bundles the project into one script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map
+   * Bundles the project into one script for the sandbox, with the entry `main.ts` (or `main.js`), and a source map
    * (version 3, JSON). Does not check types.
    */
   bundleProject(files: ProjectFiles): Promise<BundleResult>;
-  /** Bundles code that stands alone in the same way. The work of one `owner` does not wait for the work of another. */
+  /** Bundles standalone code in the same way. Work of one `owner` does not wait for work of another. */
   bundleDirectCode(owner: string, code: string): Promise<BundleResult>;
-  /** Starts a compile process ahead of the first work. */
+  /** Starts a compile process before the first request. */
   prepare(): void;
   /** Resident bytes of all compile processes. */
   memoryUse(): Promise<number>;
@@ -96,9 +98,7 @@ export interface Compiler {
 /** Error number of the checker for types that are too complex. */
 const tooComplex = 2589;
 
-/** Throws a `SettingError` when another version of the checker is installed. */
 export function createCompiler(options: CompilerOptions): Compiler {
-  requireKnownChecker();
   const {
     log,
     agentTypes,
@@ -187,13 +187,16 @@ const filesOfDirectCode = (projectId: string, code: string): ProjectFiles => ({
 /** Limits that an error text names. */
 type Limits = Budget & { maxMemoryMb: number };
 
-/** Error text for the user. Undefined when the code is not to blame. */
+/** Returns the error text for the user. Undefined when the code is not the cause. */
 function reasonOf(error: unknown, limits: Limits): string | undefined {
   if (error instanceof SourcesTooLarge) return error.message;
   return error instanceof ConfinedProcessEnded ? endText(error.reason, limits) : undefined;
 }
 
-/** Blames the installation: a compiler that does not even start is no fault of the code. */
+/**
+ * Converts the end of a compile process into `compiler_unavailable`, because a compiler that can't start is not the
+ * code's fault.
+ */
 const explained = (error: unknown): unknown =>
   error instanceof ConfinedProcessEnded ? ApiError.of('compiler_unavailable', {}, { cause: error }) : error;
 
@@ -217,5 +220,5 @@ export function requireCompiled<Compiled extends { ok: true }>(
   throw ApiError.of('compile_failed', { summary: summaryOf(errors) }, { errors });
 }
 
-/** First error line without its full stop, to stand within a sentence. */
+/** Returns the first error line without its full stop, for use within a sentence. */
 export const summaryOf = ([first = 'unknown mistake']: readonly string[]): string => first.replace(/\.$/, '');

@@ -1,19 +1,18 @@
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import type { GitObjects } from '../git/git-objects.ts';
+import { maxPathDepth } from '../git/tree-counter.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 
 export const maxPathBytes = 1024;
-/** Limit of the folders of a path. Saving a file writes each of them anew. */
-export const maxPathDepth = 64;
-/** Maximum that file systems take, so that every file can be checked out. */
+/** Maximum length of a segment on common file systems, in bytes, so that every file can be checked out. */
 const maxSegmentBytes = 255;
 
 // oxlint-disable-next-line no-control-regex
 const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
 
-/** Returns why `name` can't be a segment of a path, as the end of a sentence that begins with it. */
+/** Returns why `name` can't be a segment of a path, as the end of a sentence that begins with the name. */
 export function findSegmentProblem(name: string): string | undefined {
   // Limits the length first, because the checks below take time in proportion to it.
   if (name.length > maxSegmentBytes || Buffer.byteLength(name) > maxSegmentBytes)
@@ -27,7 +26,7 @@ export function findSegmentProblem(name: string): string | undefined {
 
 /** Returns why `name` can't be a folder although it can be a segment, as the end of a sentence. */
 export function findFolderProblem(name: string): string | undefined {
-  // Names that only look like it are refused as segments. `git fsck` refuses no other name for a folder alone.
+  // Look-alikes of `.gitattributes` are already refused as segments. `git fsck` refuses no other name for folders only.
   return name === '.gitattributes'
     ? 'must not use ".gitattributes" as a folder: git reads it as a file'
     : undefined;
@@ -55,7 +54,7 @@ type SavedTrees = Pick<SavedState, 'files' | 'compiled'>;
 
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path).toWellFormed();
 
-/** Throws `invalid_path` for a text that can never be the path of a file. */
+/** Returns a valid path. Throws `invalid_path` for a text that can never be the path of a file. */
 export function requirePath(path: string): string {
   const problem = findPathProblem(path);
   if (problem !== undefined)
@@ -78,7 +77,7 @@ export async function findSourceOf(
   return undefined;
 }
 
-/** Throws unless a file may be written at `path` in the project as it is now. */
+/** Throws unless a file may be written at `path` in this state of the project. */
 export async function requirePlace(repository: GitObjects, state: SavedTrees, path: string): Promise<void> {
   for (const tree of [state.files, state.compiled]) {
     const found = await findAt(repository, tree, path);
@@ -107,30 +106,33 @@ async function requireCompiledPlace(
 }
 
 /**
- * Names that some git or some file system takes for one of git's own: Windows ignores dots and spaces at the end and
+ * Names that some git version or file system treats as one of git's own: Windows ignores trailing dots and spaces and
  * everything after a colon, and has short names such as `git~1`. macOS ignores invisible characters. A clone onto such
- * a system must not let a project's file become a part of git's folder.
+ * a system must not turn a project's file into a part of git's folder.
  */
 
-/** Code points that HFS+ leaves out of names. */
+/** Code points that HFS+ ignores in names. */
 const ignoredByHfs = /[\u200C-\u200F\u202A-\u202E\u206A-\u206F\uFEFF]/gu;
 
-/** Name on a file system that drops invisible characters, a colon with all after it, and dots and spaces at the end. */
+/**
+ * Returns the name as seen by a file system that ignores invisible characters, a colon with everything after it, and
+ * trailing dots and spaces.
+ */
 function plainName(name: string): string {
   const visible = name.replaceAll(ignoredByHfs, '').toLowerCase();
   return withoutEnd(visible.split(':', 1)[0] ?? '');
 }
 
-/**
- * Removes dots and spaces at the end without a regular expression, which would take the square of the name's length.
- */
+/** Removes trailing dots and spaces. A regular expression would take quadratic time. */
 function withoutEnd(name: string): string {
   let end = name.length;
   while (end > 0 && '. '.includes(name.charAt(end - 1))) end -= 1;
   return name.slice(0, end);
 }
 
-/** Matches Windows's short names: six letters and a number, or fewer letters of a hash and a longer number. */
+/**
+ * Creates a pattern for Windows short names: six letters and a number, or fewer letters of a hash and a longer number.
+ */
 function shortNames(beginning: string, hashed: string): RegExp {
   const ofHash = Array.from(
     { length: hashed.length + 1 },

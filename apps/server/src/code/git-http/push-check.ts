@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { noObject, isAncestor } from '../git/git-objects.ts';
+import { mainBranch } from '../git/main-branch.ts';
 import { GitRepository } from '../git/git-repository.ts';
 import { runGit } from '../git/git-process.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
@@ -13,7 +14,7 @@ import {
   type Quarantine,
 } from './pushed-trees.ts';
 
-/** Refusal of a push. Its lines are for the client's terminal. */
+/** Error that refuses a push. `lines` is the text for the client's terminal. */
 export class PushRefused extends Error {
   override readonly name = 'PushRefused';
   readonly lines: readonly string[];
@@ -30,9 +31,9 @@ export interface NewMain {
   readonly commit: string;
   readonly files: string | undefined;
   readonly outputs: ReadonlyMap<string, string>;
-  /** Warnings about the changed files, as writing them would give. */
+  /** Warnings about the changed files, as writing them would report. */
   readonly warnings: readonly string[];
-  /** Newest commits that the push brings. */
+  /** Newest commits of the push. */
   readonly commits: readonly PushedCommit[];
 }
 
@@ -55,7 +56,7 @@ const maxMessageBytes = 1024 * 1024;
 export interface Push {
   projectId: string;
   refs: readonly PushedRef[];
-  /** Folder in which git holds the new objects until the push is accepted. */
+  /** Quarantine folder, in which git holds the new objects until the push is accepted. */
   quarantinePath: string;
 }
 
@@ -63,7 +64,7 @@ function refuse(problem: string | undefined): void {
   if (problem !== undefined) throw new PushRefused(problem);
 }
 
-/** Checks everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
+/** Checks everything about a push that does not depend on the project's current state. Throws `PushRefused`. */
 export async function checkPush(projectServices: ProjectServices, push: Push): Promise<CheckedPush> {
   const { git } = projectServices.repositories;
   const gitDir = projectServices.repositories.gitDirOf(push.projectId);
@@ -98,7 +99,7 @@ async function checkObjects(
   return ids;
 }
 
-/** Environment in which git sees the objects of a push together with those of the repository. */
+/** Returns the environment in which git sees the objects of a push together with those of the repository. */
 export const seenWith = (gitDir: string, quarantinePath: string): Quarantine => ({
   GIT_OBJECT_DIRECTORY: quarantinePath,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(gitDir, 'objects'),
@@ -180,8 +181,6 @@ export interface PushedRef {
   readonly name: string;
 }
 
-export const mainBranch = 'refs/heads/main';
-
 export const isDeletion = (ref: PushedRef): boolean => ref.after === noObject;
 
 /** Parses a line such as `<old> <new> refs/heads/main`. */
@@ -198,7 +197,7 @@ const controls = /[\u0000-\u0020\u007F]/;
 
 const isRefName = (name: string): boolean => !notInName.test(name) && !controls.test(name);
 
-/** Returns why this ref can't be pushed at all, whatever it points to. */
+/** Returns why this ref can't be pushed at all, regardless of its target. */
 function findRefProblem(ref: PushedRef): string | undefined {
   if (!/^refs\/(?:heads|tags)\//.test(ref.name))
     return `${ref.name} is neither a branch nor a tag: push branches and tags only.`;

@@ -32,9 +32,9 @@ import {
   type NewMain,
   parsePushedRef,
   isDeletion,
-  mainBranch,
   type PushedRef,
 } from './push-check.ts';
+import { mainBranch } from '../git/main-branch.ts';
 import { foldersOf } from '../files/folders-of.ts';
 
 interface GateOptions {
@@ -45,15 +45,17 @@ interface GateOptions {
   projectId: string;
   principal: Principal;
   solving: Solving;
-  /** Streams on which the hooks of this push send and listen. */
+  /** Streams from and to the hooks of this push. */
   fromHooks: Readable;
   toHooks: Writable;
 }
 
-/** Answer of the server to the first hook for a push that may happen. */
+/** Reply to the first hook when the push is allowed to proceed. */
 const accepted = 'accepted\n';
 
-/** Decides about one push through git's hooks. Resolves when git has hung up or has its answers. */
+/**
+ * Accepts or refuses one push through git's hooks. Resolves when git has closed its stream or has received its replies.
+ */
 export async function guardPush(options: GateOptions): Promise<void> {
   const { toHooks, projectId, principal, projectServices, solving, auditEvent } = options;
   const { repositories } = projectServices;
@@ -79,11 +81,11 @@ export async function guardPush(options: GateOptions): Promise<void> {
     toHooks.write(accepted);
     await answerReceive(options, stream, stored);
   } catch (error) {
-    // Closes the stream from the hook, which listens only once it can't send any more.
+    // Closes the stream from the hook, because the hook reads the reply only once it can't send any more.
     options.fromHooks.destroy();
     toHooks.write(refusal(options, error));
   } finally {
-    // Notes the packs as strays, except those that a change has taken.
+    // Enqueues the removal of the push's large packs, except those that a change has stored.
     if (stored !== undefined) await repositories.dropPacks(stored.packs);
     toHooks.end();
   }
@@ -97,7 +99,7 @@ function refusal({ log, projectId }: GateOptions, error: unknown): string {
   return `${shown(linesOf(error) ?? [`The service could not check this push: ${reason}.`])}refused\n`;
 }
 
-/** Lines for the client about an error. Undefined for an error that is not for clients. */
+/** Returns the lines for the client about an error. Undefined for an internal error. */
 function linesOf(error: unknown): readonly string[] | undefined {
   if (error instanceof PushRefused) return error.lines;
   return error instanceof ApiError ? [error.message] : undefined;
@@ -111,7 +113,7 @@ const shown = (lines: readonly string[]): string =>
     .map((line) => `-${line.replaceAll(/[\u0000-\u001F\u007F]/g, ' ')}\n`)
     .join('');
 
-/** Answers the second hook, which uses git's own protocol: a version, then the branches and tags that it may move. */
+/** Answers the second hook, which uses git's own protocol: a version, then the result for each branch and tag. */
 async function answerReceive(options: GateOptions, stream: HookStream, push: StoredPush): Promise<void> {
   if ((await readPktLines(stream)) === undefined) return;
   options.toHooks.write(pktLine('version=1\0') + flush);
@@ -124,7 +126,7 @@ async function answerReceive(options: GateOptions, stream: HookStream, push: Sto
   options.toHooks.write(answers.join('') + flush);
 }
 
-/** Moves the refs. Returns the reason when nothing was moved. */
+/** Moves the refs. Returns the reason when no ref was moved. */
 async function move(
   { projectServices, audit, auditEvent, log, projectId }: GateOptions,
   push: StoredPush,
@@ -140,8 +142,8 @@ async function move(
 }
 
 /**
- * Stores the packs of a push, for the change that it becomes: the pack in quarantine, and a pack of those of the new
- * objects `ids` that are not in it, because the client had seen them here in a branch that is gone.
+ * Stores the packs of a push for its change: the pack in quarantine, and a pack of the new objects `ids` that the first
+ * pack lacks. A client omits objects that it has seen here in a branch that was deleted since.
  */
 async function storePush(
   repositories: ProjectRepositories,
@@ -207,7 +209,7 @@ async function moveMain(draft: Draft, change: Change, main: NewMain): Promise<vo
   change.save({ files, compiled, head: commit });
 }
 
-/** Throws `PushRefused` unless `main` is where the push takes it from, and everything is committed. */
+/** Throws `PushRefused` unless `main` is still at the commit that the push is based on, and everything is committed. */
 async function requireClean(repository: GitObjects, state: SavedState, { before }: NewMain): Promise<void> {
   if ((state.head ?? noObject) !== before)
     throw new PushRefused('main has moved meanwhile: fetch it, and push again.');
@@ -223,7 +225,7 @@ async function requireUnmoved(change: Change, { name, before }: PushedRef): Prom
   throw new PushRefused(`${name} has moved meanwhile: fetch it, and push again.`);
 }
 
-/** Throws `PushRefused` when a branch would be a folder of others, which git can't store. */
+/** Throws `PushRefused` when a branch or tag would be a folder of others, which git can't store. */
 function requirePlaces(pushed: readonly PushedRef[], known: readonly { name: string }[]): void {
   const gone = new Set(pushed.filter(isDeletion).map(({ name }) => name));
   const arriving = pushed.filter((ref) => !isDeletion(ref)).map(({ name }) => name);

@@ -1,12 +1,6 @@
 import { maxFileBytes } from '@phalanx/protocol';
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
-import {
-  findFolderProblem,
-  findPathProblem,
-  findSegmentProblem,
-  maxPathBytes,
-  maxPathDepth,
-} from '../files/file-path.ts';
+import { findFolderProblem, findPathProblem, findSegmentProblem, maxPathBytes } from '../files/file-path.ts';
 import {
   type GitObjects,
   type ObjectInfo,
@@ -17,14 +11,14 @@ import {
 } from '../git/git-objects.ts';
 import { runGit } from '../git/git-process.ts';
 import { listSizedFiles } from '../git/tree-paths.ts';
-import { maxTreeBytes, TreeCounter } from '../git/tree-counter.ts';
+import { maxPathDepth, maxTreeBytes, TreeCounter } from '../git/tree-counter.ts';
 import { findTotalsProblem } from '../projects/project-totals.ts';
 import { foldersOf } from '../files/folders-of.ts';
 
 /** Maximum number of new objects of a push. */
 const maxNewObjects = 200_000;
 
-/** Maximum size of all new folders of a push together. A hundred thousand of usual size have about as much. */
+/** Maximum total size of all new folders of a push. A hundred thousand typical folders have about as much. */
 const maxNewTreeBytes = 64 * 1024 * 1024;
 
 const oddModes: Record<string, string> = {
@@ -34,7 +28,7 @@ const oddModes: Record<string, string> = {
 
 const shown = (name: string): string => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
 
-/** Maximum size of a commit or a tag. It holds a message of many pages. */
+/** Maximum size of a commit or a tag. Fits a message of many pages. */
 const maxCommitBytes = 64 * 1024;
 
 /** Environment in which git sees the objects of a push before it is accepted. */
@@ -56,7 +50,10 @@ function findTreeProblem(tree: Tree): string | undefined {
   return undefined;
 }
 
-/** Checks every new folder and file of a push, not only of the newest commit, because any commit may be reverted to. */
+/**
+ * Checks every new folder and file of a push, not only those of the newest commit, because a user may revert to any
+ * commit.
+ */
 export async function findNewObjectProblem(
   repository: GitObjects,
   ids: readonly string[],
@@ -85,7 +82,10 @@ function findFirst(infos: readonly ObjectInfo[], find: (info: ObjectInfo) => str
   return undefined;
 }
 
-/** Checks the size of all new folders. A pack of some kilobytes may hold gigabytes of them, as deltas of each other. */
+/**
+ * Checks the total size of all new folders. A pack of a few kilobytes can hold gigabytes of folders as deltas of each
+ * other.
+ */
 function findTreesProblem(infos: readonly ObjectInfo[]): string | undefined {
   const trees = infos.filter(({ type }) => type === 'tree');
   const bytes = trees.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -100,7 +100,7 @@ const maxBytesOfType: Record<string, { what: string; bytes: number }> = {
   tag: { what: 'A tag', bytes: maxCommitBytes },
 };
 
-/** Checks the size alone, before anything of the object is read. */
+/** Checks only the size, before the content of the object is read. */
 function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
   const limit = maxBytesOfType[type];
   if (limit === undefined || sizeBytes <= limit.bytes) return undefined;
@@ -118,7 +118,7 @@ async function findContentProblem(
   return undefined;
 }
 
-/** Counts the files of every new commit, not of the newest alone. */
+/** Counts the files of every new commit, not only of the newest one. */
 async function findCommitProblem(
   repository: GitObjects,
   commits: readonly string[],
@@ -136,7 +136,7 @@ async function findCommitProblem(
   return undefined;
 }
 
-/** Lists the objects that are reached from these tips, and from no branch or tag of the project. */
+/** Lists the objects that are reachable from these tips, but from no branch or tag of the project. */
 export async function listNewObjects(
   repository: GitObjects,
   tips: readonly string[],
@@ -172,7 +172,7 @@ export async function findSnapshotProblem(
   return undefined;
 }
 
-/** Checks that a compiled path belongs to one source, and to no file or folder of the user. */
+/** Checks that no compiled path collides with another source, or with a file or folder of the user. */
 function findPairProblem(
   path: string,
   paths: ReadonlySet<string>,

@@ -1,9 +1,9 @@
 import { type GitObjects, isFolder } from './git-objects.ts';
 
-/** Maximum size of a tree that is read. Ten thousand files with long names take about as much. */
+/** Maximum size of a tree that is read. A tree of ten thousand files with long names has about as much. */
 export const maxTreeBytes = 2 * 1024 * 1024;
-/** Limit of nested folders, which is checked where files are saved, too. */
-const maxDepth = 64;
+/** Maximum number of folders in a path. Saving a file rewrites each of them. */
+export const maxPathDepth = 64;
 
 interface TreeTotals {
   readonly files: number;
@@ -17,8 +17,8 @@ interface TreeTotals {
 const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infinity, depth: Infinity };
 
 /**
- * Counts the content of trees from below. Reads a tree once, even if it is at a million places. One counter is for the
- * trees of one repository.
+ * Counts the content of trees bottom-up. Reads each tree once, even if it occurs a million times. Use one counter per
+ * repository.
  */
 export class TreeCounter {
   readonly #repository: GitObjects;
@@ -29,11 +29,11 @@ export class TreeCounter {
     this.#repository = repository;
   }
 
-  /** Counts a tree. Infinite for one that is too large or too deep to be read. */
+  /** Counts a tree. The totals are infinite for a tree that is too large or too deep to be read. */
   async count(treeId: string, depth = 0): Promise<TreeTotals> {
     const known = this.#known.get(treeId);
     if (known !== undefined) return known;
-    const isReadable = depth <= maxDepth && (await this.#sizeOf(treeId)) <= maxTreeBytes;
+    const isReadable = depth <= maxPathDepth && (await this.#sizeOf(treeId)) <= maxTreeBytes;
     const totals = isReadable ? await this.#add(treeId, depth) : tooMuch;
     this.#known.set(treeId, totals);
     return totals;

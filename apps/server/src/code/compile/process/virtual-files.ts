@@ -3,18 +3,16 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { SettingError } from '@phalanx/settings';
-
 import { isLanguageLibrary } from '../checking-options.ts';
 
-/** Content of a file of a project, or null while only its existence is known. */
+/** Content of a project file. Null while only the file's existence is known. */
 export type FileContent = string | null;
 
 export type ReadLibrary = (absolutePath: string) => string | undefined;
 
 /**
- * All files that the checker can see: the warm projects, each below its own root, fixed files such as the types of the
- * runtime, and the libraries of the language. Answers every question itself, so that none reaches a disk.
+ * Files visible to the checker: the warm projects, each below its own root, fixed files such as the runtime's types,
+ * and the language libraries. Answers every file request itself, so that the checker never accesses the disk.
  */
 export class VirtualFiles {
   readonly #projects = new Map<string, Map<string, FileContent>>();
@@ -26,7 +24,7 @@ export class VirtualFiles {
     this.#readLibrary = readLibrary;
   }
 
-  /** Files of the project at `root`, such as `/p1`, by path. */
+  /** Returns the files of the project at `root`, such as `/p1`, by path. */
   getProject(root: string): Map<string, FileContent> {
     const project = this.#projects.get(root) ?? new Map<string, FileContent>();
     this.#projects.set(root, project);
@@ -45,14 +43,16 @@ export class VirtualFiles {
     this.#fixed.delete(absolutePath);
   }
 
-  /** Takes the files whose content was asked for while only their existence was known. Each call starts a new list. */
+  /** Returns the files whose content was requested while only their existence was known, and clears the list. */
   takeWanted(): string[] {
     const wanted = this.#wanted;
     this.#wanted = [];
     return wanted;
   }
 
-  /** File system for the checker. Null means that there is no such file; undefined would make it look on the disk. */
+  /**
+   * File system for the checker. Null means that there is no such file; undefined would make the checker read the disk.
+   */
   readonly callbacks = {
     readFile: (name: string): string | null => this.#read(name),
     fileExists: (name: string): boolean => this.#fixed.has(name) || this.#find(name) !== undefined,
@@ -72,7 +72,10 @@ export class VirtualFiles {
     return end === -1 ? undefined : this.#projects.get(name.slice(0, end))?.get(name.slice(end + 1));
   }
 
-  /** Whether a folder may exist. Below a project every folder may, except those of packages, which do not exist. */
+  /**
+   * Whether a folder may exist. Any folder below a project may exist, except `node_modules`, because there are no
+   * packages.
+   */
   #isFolder(name: string): boolean {
     if (name.endsWith('/node_modules')) return false;
     const end = name.indexOf('/', 1);
@@ -80,27 +83,16 @@ export class VirtualFiles {
   }
 }
 
-/** Version that this code knows. The checker's interface changes with each minor version. */
-const knownVersion = '7.0.';
-
-/** Throws a `SettingError` when the installed checker is not the one that this code was written for. */
-export function requireKnownChecker(): void {
-  const path = fileURLToPath(import.meta.resolve('typescript/package.json'));
-  const version = /"version": "([^"]+)"/.exec(readFileSync(path, 'utf8'))?.[1] ?? 'none';
-  if (version.startsWith(knownVersion)) return;
-  throw new SettingError(
-    `Phalanx needs the package typescript ${knownVersion}x, but ${version} is installed: install Phalanx anew, or run "npm ci" in its folder.`,
-  );
-}
-
-/** Folder of the checker's own package that has its libraries. */
+/** Returns the folder of the checker's platform package, which contains the language libraries. */
 export function findLibraryFolder(): string {
   const typescript = createRequire(fileURLToPath(import.meta.resolve('typescript/package.json')));
   const name = `@typescript/typescript-${process.platform}-${process.arch}/package.json`;
   return realpathSync(join(dirname(typescript.resolve(name)), 'lib'));
 }
 
-/** Reads `lib.es*.d.ts` from `folder`, and nothing else of the disk. */
+/**
+ * Creates a reader of the language libraries in `folder`, such as `lib.es2025.d.ts`. The reader reads no other files.
+ */
 export function createLibraryReader(folder: string): ReadLibrary {
   const texts = new Map<string, string>();
   return (absolutePath) => {

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
+import { mainBranch } from '../../git/main-branch.ts';
 import type { LargePacks } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore } from '../packs/pack-log-store.ts';
 import { minuteMs } from '../../../kernel/durations.ts';
 
 interface Options {
-  /** Folder with one bare repository a project. */
+  /** Folder with one bare repository per project. */
   folder: string;
   store: PackLogStore;
   large: LargePacks;
 }
 
-const mainBranch = 'refs/heads/main';
-/** Time that old packs stay. It is far longer than the service reads the state of one moment. */
+/** Retention of old packs. Far longer than any reader uses one state. */
 const keptMs = 5 * minuteMs;
-/** File that changes at each start of the machine, where it exists. */
+/** File that changes at each boot, on systems that have it. */
 const bootIdFile = '/proc/sys/kernel/random/boot_id';
 
 const skeleton = {
@@ -25,8 +25,8 @@ const skeleton = {
 } as const;
 
 /**
- * Cache with a repository for each project, made of the packs of its log. Nothing in it is synced, and all of it may be
- * gone at any time: missing packs are put back.
+ * Cache with one repository per project, built from the packs of its log. Nothing in it is synced to the disk, and any
+ * of it may be missing at any time: missing packs are restored.
  */
 export class RepositoryCache {
   readonly #folder: string;
@@ -40,8 +40,8 @@ export class RepositoryCache {
   }
 
   /**
-   * Empties the cache after a start of the machine, which may have lost data that was not synced. Removes the
-   * repositories of deleted projects.
+   * Empties the cache after a reboot, which may have lost data that was not synced. Removes the repositories of deleted
+   * projects.
    */
   async open(isKnown: (id: string) => boolean): Promise<void> {
     const mark = path.join(this.#folder, 'boot-id');
@@ -59,8 +59,8 @@ export class RepositoryCache {
   }
 
   /**
-   * Puts back the missing packs of a project's log. `isSuspect`: checks those that exist too. Returns the packs of the
-   * log.
+   * Restores the missing packs of a project's log. Returns the packs of the log. `isSuspect`: also checks the existing
+   * packs.
    */
   async complete(id: string, isSuspect: boolean): Promise<ListedPack[]> {
     await this.#layOut(id);
@@ -70,7 +70,7 @@ export class RepositoryCache {
       const isThere = Object.values(filesOf('', listed.hash)).every((file) => names.has(path.basename(file)));
       if (isThere && (!isSuspect || (await this.#isWhole(id, listed)))) continue;
       const found = listed.large_key === null ? await this.#store.findPack(id, listed) : undefined;
-      // Starts again, because the log was packed anew meanwhile.
+      // Starts again, because the log was repacked meanwhile.
       if (listed.large_key === null && found === undefined) return this.complete(id, isSuspect);
       await this.install(id, { ...listed, pack: null, pack_index: null, ...found });
     }
@@ -90,7 +90,7 @@ export class RepositoryCache {
     await rename(unfinished.index, files.index);
   }
 
-  /** Shows the present branches and tags to commands of git. */
+  /** Publishes the current branches and tags to git commands. */
   async publishRefs(id: string, head: string | undefined): Promise<void> {
     const refs = (await this.#store.listRefs(id)).filter(({ name }) => /^refs\/(?:heads|tags)\//.test(name));
     if (head !== undefined) refs.push({ name: mainBranch, target: head });
@@ -102,7 +102,7 @@ export class RepositoryCache {
     await rename(unfinished, file);
   }
 
-  /** Marks packs as old. From now on they are kept only for readers that have begun. */
+  /** Marks packs as old. From now on they are kept only for readers in progress. */
   async retire(id: string, packs: readonly ListedPack[]): Promise<void> {
     const now = new Date();
     for (const { hash } of packs)
@@ -131,8 +131,8 @@ export class RepositoryCache {
   }
 
   /**
-   * Removes the remains of killed processes, and packs that the log does not have any more. Call it while nobody clones
-   * or pushes.
+   * Removes leftovers of killed processes, and packs that the log no longer has. Call it only while no clone or push is
+   * in progress.
    */
   async sweep(id: string, packs: readonly ListedPack[]): Promise<void> {
     const objects = path.join(this.gitDirOf(id), 'objects');
@@ -174,7 +174,7 @@ const sizeOf = (file: string): Promise<number | undefined> =>
 
 const sumBytes = 20;
 
-/** Whether a file ends like the index of a pack: with the checksum of the pack and its own. */
+/** Whether a file ends like the index of a pack, with the checksum of the pack and its own. */
 async function isIndexOf(file: string, hash: string): Promise<boolean> {
   const handle = await open(file).catch(() => undefined);
   if (handle === undefined) return false;

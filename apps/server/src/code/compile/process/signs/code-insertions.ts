@@ -1,17 +1,17 @@
 import type { Node, SourceFile } from 'typescript/unstable/ast';
 
-/** Text to insert into a file. Offsets count UTF-16 units. */
+/** Text to insert into a file. Offsets are in UTF-16 units. */
 export interface Insertion {
   source: SourceFile;
   at: number;
   text: string;
 }
 
-/** White space at the start of the line of an offset. */
+/** Returns the indentation of the line that contains an offset. */
 export const indentAt = ({ text }: SourceFile, at: number): string =>
   /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', at - 1) + 1))?.[0] ?? '';
 
-/** Inserts an item behind the last one of a list, with commas and lines as the others have them. */
+/** Inserts an item after the last one of a list, with commas and line breaks like the other items. */
 export function insertLast(source: SourceFile, items: readonly Node[], item: string): Insertion | undefined {
   const last = items.at(-1);
   const before = items.at(-2);
@@ -22,10 +22,10 @@ export function insertLast(source: SourceFile, items: readonly Node[], item: str
   const isOfLines = text.slice(before?.end ?? text.lastIndexOf('\n', start), start).includes('\n');
   const isAlone = /^\s*$/.test(text.slice(text.lastIndexOf('\n', start - 1) + 1, start));
   const listed = inLines(item, indentAt(source, start));
-  if (!isOfLines || !isAlone) return { source, at: last.end, text: comma === '' ? `, ${item}` : `, ${item}` };
+  if (!isOfLines || !isAlone) return { source, at: last.end, text: `, ${item}` };
   if (comma === '') return { source, at: last.end, text: `,\n${indentAt(source, start)}${listed}` };
   const end = last.end + gap.length + comma.length;
-  // Keeps a comment behind the item with it.
+  // Keeps a trailing comment with its item.
   const remark = /^[ \t]*(?:\/\/[^\n]*)?(?=\r?\n)/.exec(text.slice(end))?.[0] ?? '';
   return { source, at: end + remark.length, text: `\n${indentAt(source, start)}${listed},` };
 }
@@ -38,7 +38,7 @@ export function insertBefore(source: SourceFile, next: Node, item: string): Inse
   return { source, at, text: isFirstOfLine ? `${inLines(item, indent)}\n${indent}` : `${item} ` };
 }
 
-/** Indents the lines below the first one like it. */
+/** Indents all lines after the first one. */
 export const inLines = (item: string, indent: string): string => item.replaceAll('\n', `\n${indent}`);
 
 const byPlace = (one: Insertion, other: Insertion): number => one.at - other.at;
@@ -50,7 +50,7 @@ export function insertAll(text: string, insertions: readonly Insertion[]): strin
   return result;
 }
 
-/** Line of the old text, from 0, and its replacement. */
+/** Change of one line of the old text. `line` is 0-based. */
 interface ChangedLine {
   line: number;
   before: string[];
@@ -87,7 +87,7 @@ function changeOf(text: string, line: number, insertions: readonly Insertion[]):
   return { line, before: [old], after };
 }
 
-/** Groups changes that stand in one hunk. */
+/** Groups changes that belong to one hunk. */
 function near(changes: readonly ChangedLine[]): ChangedLine[][] {
   const groups: ChangedLine[][] = [];
   for (const change of changes) {

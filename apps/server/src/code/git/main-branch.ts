@@ -1,0 +1,2 @@
+/** Ref of the only branch of a project. */
+export const mainBranch = 'refs/heads/main';
