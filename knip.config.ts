@@ -7,7 +7,7 @@ const config: KnipConfig = {
     '.': {
       entry: [
         'scripts/run.mjs',
-        'scripts/{test,set-up-tests,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,pack-client,write-reference}.ts',
+        'scripts/{test,set-up-tests,lab,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,pack-client,write-reference}.ts',
         'scripts/**/*.test.ts',
       ],
       project: ['scripts/**/*.{ts,mjs}', '*.ts'],
@@ -38,7 +38,6 @@ const config: KnipConfig = {
       entry: [
         '**/*.test.ts',
         'console/{figures,screenshots,readme-picture}.ts',
-        'appium-conformance/main.ts',
         'real-screens/main.ts',
         'mcp-session/main.ts',
         'fuzz/{main,stall-watch}.ts',

@@ -1,4 +1,4 @@
-// npm run console-figures: how fast the console is with 1,000 phones, 100,000 records and 50,000 log lines.
+// npm run lab -- console-figures: measures the console with 1,000 phones, 100,000 records and 50,000 log lines.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 
@@ -8,9 +8,10 @@ import { openBrowser, openWindow, signIn } from './support/browser.ts';
 import { LargeService } from './support/large-service.ts';
 
 const keys = 100;
-/** Long enough for the next record to be here before it is asked for, as a person looks at this one. */
+/** Time in ms spent on each record, long enough for the next one to be prefetched. */
 const lookMs = 350;
 const liveSeconds = 12;
+const newLines = 40;
 
 console.error('filling a service; this takes a minute');
 const service = await LargeService.start();
@@ -24,6 +25,7 @@ try {
     await tellPages(page);
     await tellReview(page);
     await tellLog(page);
+    await tellNewLines(page);
     for (const problem of problems) console.log('PROBLEM', problem);
   } finally {
     await browser.close();
@@ -37,7 +39,7 @@ function tell(what: string, figure: number, unit: string, bound?: string): void 
   console.log(`${what.padEnd(44)} ${text.padStart(10)} ${unit.padEnd(8)} ${bound ?? ''}`);
 }
 
-/** Sizes of the scripts and styles that a browser fetches for the fleet, compressed by gzip. */
+/** Reports the gzip sizes of the scripts and styles that a browser fetches for the fleet page. */
 async function tellFirstLoad(page: Page): Promise<void> {
   await page.goto(`${url}/devices`);
   await page.getByText('shelf-0000').waitFor();
@@ -55,7 +57,10 @@ async function tellFirstLoad(page: Page): Promise<void> {
   tell('first load, gzip', bytes / 1000, 'kB', 'at most 250');
 }
 
-/** From the address to what the page is about; and the longest time in which it answered nobody meanwhile. */
+/**
+ * Reports the time from the navigation to the main content of each page, and the longest time in which the page did
+ * not respond.
+ */
 async function tellPages(page: Page): Promise<void> {
   const pages = {
     'fleet of 1,000 phones': ['/devices', 'shelf-0000'],
@@ -85,14 +90,14 @@ async function tellPages(page: Page): Promise<void> {
   }
 }
 
-/** From the key to the first frame with the next record's position, picture and tree. */
+/** Reports the time from the key to the first frame with the next record's position, picture and tree. */
 async function tellReview(page: Page): Promise<void> {
   await page.goto(`${url}/records?status=any`);
   await page.getByRole('treeitem').first().waitFor();
   const times: number[] = [];
   for (let key = 0; key < keys; key += 1) {
     await sleep(lookMs);
-    // The browser listens before the key comes.
+    // The browser must listen before the key is pressed.
     await page.evaluate(listenForKey);
     await page.keyboard.press('j');
     times.push(await page.evaluate(() => (globalThis as unknown as Painted).painted));
@@ -105,7 +110,7 @@ interface Painted {
   painted: Promise<number>;
 }
 
-/** In the browser. */
+/** Runs in the browser. */
 function listenForKey(): void {
   const position = (): string | null => document.querySelector('header [role=status]')?.textContent ?? null;
   const picture = (): HTMLImageElement | null => document.querySelector('img[alt="What the screen shows"]');
@@ -120,7 +125,7 @@ function listenForKey(): void {
           const hasPicture = now !== null && now.src !== oldPicture && now.complete;
           const isThere = position() !== oldPosition && hasPicture && node() !== null && node() !== oldNode;
           if (!isThere) return void requestAnimationFrame(look);
-          // A message that is sent in a frame comes after its paint.
+          // A message sent in a frame arrives after the paint.
           const { port1, port2 } = new MessageChannel();
           port1.addEventListener('message', () => resolve(performance.now() - timeStamp));
           port1.start();
@@ -134,7 +139,7 @@ function listenForKey(): void {
   Object.assign(globalThis, { painted });
 }
 
-/** Frames that are drawn while a run writes a thousand lines a second, and what of the lines is to be seen. */
+/** Reports the frame rate while a run writes a thousand lines per second, and how far the visible lines lag. */
 async function tellLog(page: Page): Promise<void> {
   await page.goto(`${url}/runs/${service.liveRunId}`);
   const writing = service.writeFor(liveSeconds);
@@ -156,4 +161,37 @@ async function tellLog(page: Page): Promise<void> {
   );
   await writing;
   tell('live log at 1,000 lines a second', frames, 'frames/s', 'at least 50');
+}
+
+/** Reports the time from the acknowledgement of a stored line to the first frame that shows it. */
+async function tellNewLines(page: Page): Promise<void> {
+  const times: number[] = [];
+  for (let index = 0; index < newLines; index += 1) {
+    const text = `new line ${index}`;
+    await page.evaluate(listenForLine, text);
+    await service.host.log(service.liveRunId, [text]);
+    const storedAt = Date.now();
+    const paintedAt = await page.evaluate(() => (globalThis as unknown as Painted).painted);
+    times.push(Math.max(0, paintedAt - storedAt));
+    await sleep(lookMs);
+  }
+  tell('new line, storage to paint: median', percentile(times, 0.5), 'ms');
+  tell('new line, storage to paint: 95 of 100', percentile(times, 0.95), 'ms');
+}
+
+/** Runs in the browser. */
+function listenForLine(text: string): void {
+  const painted = new Promise<number>((resolve) => {
+    const look = (): void => {
+      const log = document.querySelector('[role=log]');
+      if (log?.textContent.includes(text) !== true) return void requestAnimationFrame(look);
+      // A message sent in a frame arrives after the paint.
+      const { port1, port2 } = new MessageChannel();
+      port1.addEventListener('message', () => resolve(Date.now()));
+      port1.start();
+      port2.postMessage(null);
+    };
+    requestAnimationFrame(look);
+  });
+  Object.assign(globalThis, { painted });
 }

@@ -17,7 +17,7 @@ const options = readOptions(process.argv.slice(2));
 const told = { every: 20 * batchSize, stallMs: 250, checkEvery: 10 };
 const Answer = Compile(Type.Object({ ms: Type.Number(), isAnswered: Type.Boolean() }));
 
-/** Waits of another user in the meantime. */
+/** Latencies of another user's requests in the meantime. */
 class Waits {
   readonly #waits: number[] = [];
   #unanswered = 0;
@@ -73,7 +73,7 @@ async function tell(outcome: Outcome): Promise<void> {
   );
 }
 
-// A run that breaks off leaves no service behind.
+// An aborted run leaves no service behind.
 process.once('exit', () => void world.server.end());
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
@@ -101,6 +101,6 @@ console.log(
 );
 for (const violation of others) console.log(violation);
 console.log(
-  `${outcome.violations.length} violations, each with its seed: npm run fuzz -- --requests ${batchSize} --seed N`,
+  `${outcome.violations.length} violations, each with its seed: npm run lab -- fuzz --requests ${batchSize} --seed N`,
 );
 if (outcome.violations.length + others.length > 0) process.exitCode = 1;

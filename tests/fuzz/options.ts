@@ -14,7 +14,7 @@ type Name = keyof typeof counts;
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
 const names = Object.keys(counts) as Name[];
 
-const usage = `Usage: npm run fuzz -- [options]
+const usage = `Usage: npm run lab -- fuzz [options]
 
 Asks the service, its hosts, git and a phone for what nobody should ask for, and tells what went wrong.
 Ends with 1 when anything did. Ctrl-C ends it with what was found so far.
@@ -22,7 +22,7 @@ Ends with 1 when anything did. Ctrl-C ends it with what was found so far.
 ${names.map((name) => `  --${name.padEnd(10)} N  ${counts[name].help} (${counts[name].default})`).join('\n')}
   --help          this page`;
 
-/** Ends the process when there is nothing to run. */
+/** Parses the options. Ends the process if there is nothing to run. */
 export function readOptions(args: string[]): Record<Name, number> {
   try {
     const { values } = parseArgs({

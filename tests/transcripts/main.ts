@@ -6,7 +6,7 @@ import { findMissing, findS3Root } from '../../scripts/test-components.ts';
 import { recordTranscript } from './play.ts';
 import { type EngineName, engineNames } from './stage.ts';
 
-const usage = `Usage: npm run transcript -- --out FILE [--seed N] [--engine ${engineNames.join('|')}]
+const usage = `Usage: npm run lab -- transcript --out FILE [--seed N] [--engine ${engineNames.join('|')}]
 
 Plays the API, and writes what it answers to FILE. The same seed plays the same.`;
 
@@ -45,5 +45,5 @@ try {
 } finally {
   await stopEngines();
 }
-// The compiler of the test servers would keep the process.
+// The compiler of the test servers would keep the process alive.
 process.exit();

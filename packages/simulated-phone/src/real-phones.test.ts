@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { androidReleases, makerProfiles } from './profiles.ts';
+import { findView } from './testing/find-view.ts';
 import { startPhoneWithShell } from './testing/phones.ts';
 import { UiClient } from './testing/ui-client.ts';
 import type { SimulatedPhoneOptions } from './simulated-phone.ts';
 import { defineApp } from './view/app.ts';
+import { center } from './view/rect.ts';
 import { icons } from './widgets/icons.ts';
 import type { View } from './view/view.ts';
 
@@ -110,7 +112,8 @@ test('pulling the charger stops the helper, unless it was told not to', async ()
 test('a password shows dots, and typing after them types the dots', async () => {
   const { ui, phone } = await startWithHelper();
   phone.android.startActivity('dev.phalanx.sample.form');
-  const id = await ui.find('id', 'dev.phalanx.sample.form:id/password');
+  const { bounds = { left: 0, top: 0, right: 0, bottom: 0 } } = findView(phone.android, 'password') ?? {};
+  const id = await ui.focus(center(bounds));
   await ui.post(`element/${id}/value`, { text: 'ab', replace: false });
   await ui.post(`element/${id}/value`, { text: 'cd', replace: false });
   expect(phone.android.findFieldText('password')).toBe('••cd');

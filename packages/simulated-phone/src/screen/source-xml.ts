@@ -4,13 +4,13 @@ import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.
 import { findActiveTree, findTrees, type Screen } from './screen.ts';
 import { listed, type OtherDisplay } from './other-display.ts';
 
-/** A class name as an element name: `$`, `@`, `#` and `&` are not allowed in one. */
-export function elementName(className: string): string {
+/** Converts a class name to an element name, which excludes `$`, `@`, `#` and `&`. */
+function elementName(className: string): string {
   const dotted = className.replace(/[$@#&]/g, '.').replace(/\.+/g, '.');
   return dotted.replace(/^\.|\.$/g, '') || 'android.view.View';
 }
 
-/** The attributes of one element in the order of the real server; undefined ones are left out. */
+/** Returns the attributes of an element in the order of the real server, without undefined ones. */
 export function sourceAttributes(
   { view, bounds }: VisibleView,
   index: number,
@@ -55,7 +55,7 @@ export function sourceAttributes(
   };
 }
 
-/** Android's own numbers: text, text of several lines, password. */
+/** Returns Android's input types of text, multi-line text and passwords. */
 export function inputTypeOf(field: TextField): number {
   if (field.password) return 0x81;
   return field.multiline ? 0x2_0001 : 1;
@@ -64,7 +64,7 @@ export function inputTypeOf(field: TextField): number {
 export const webPage = 'android.webkit.WebView';
 
 interface Cut extends Pick<SourceOptions, 'maxDepth' | 'hasWebPages'> {
-  /** Told of each node; undefined where the server tells of the main display alone. */
+  /** Display ID for each node; undefined if the server reports only the main display. */
   readonly displayId: number | undefined;
 }
 
@@ -85,19 +85,19 @@ function serialize(visible: VisibleView, index: number, depth: number, cut: Cut)
 }
 
 export interface SourceOptions {
-  /** Nodes below are left out without a word. */
+  /** Maximum depth; deeper nodes are silently dropped. */
   readonly maxDepth: number;
   /** Whether web pages have nodes. */
   readonly hasWebPages: boolean;
-  /** All windows instead of the active one. */
+  /** Whether to include all windows instead of the active one. */
   readonly allWindows: boolean;
-  /** The last toast or notification: a second root beside the window's. */
+  /** Latest toast or notification, which becomes a second root beside the window's. */
   readonly announced: string | undefined;
-  /** Those whose windows are told as well. */
+  /** Displays whose windows are included as well. */
   readonly otherDisplays: readonly OtherDisplay[];
 }
 
-/** The windows of another display, in the pixels of that one. */
+/** Returns the windows of another display, in pixels of that display. */
 function otherRoots({ id, windows, ...size }: OtherDisplay, options: SourceOptions): string[] {
   const trees = findTrees({ ...size, rotation: 0, windows });
   return trees.map((tree, index) => serialize(tree, index, 1, { ...options, displayId: id }));
@@ -108,7 +108,7 @@ function toastRoot(text: string, index: number): string {
   return `  <android.widget.Toast ${attributes} text="${escapeAttribute(text, '?')}" displayed="true" />\n`;
 }
 
-/** The UiAutomator2 server's answer to GET source: element names are class names. */
+/** Returns the UiAutomator2 server's reply to GET source: element names are class names. */
 export function sourceXml(screen: Screen, options: SourceOptions): string {
   const active = findActiveTree(screen);
   const trees = options.allWindows ? findTrees(screen) : active ? [active] : [];

@@ -28,7 +28,7 @@ async function readResponse(read: () => Promise<Uint8Array>): Promise<UiAnswer> 
   }
 }
 
-/** An HTTP client of the UiAutomator2 server on one kept-open ADB stream. For tests. */
+/** HTTP client of the UiAutomator2 server on one persistent ADB stream, for tests. */
 export class UiClient {
   readonly #socket: AdbSocket;
   readonly #read: () => Promise<Uint8Array>;
@@ -81,11 +81,12 @@ export class UiClient {
     return this.send('DELETE', this.#prefix);
   }
 
-  /** The id of the first element that is found. */
-  async find(strategy: string, selector: string): Promise<string> {
-    const { value } = await this.post('element', { strategy, selector });
+  /** Taps a point of the screen. Returns the ID of the element that then has the focus. */
+  async focus(at: { readonly x: number; readonly y: number }): Promise<string> {
+    await this.post('appium/gestures/click', { offset: at });
+    const { value } = await this.get('element/active');
     const id = typeof value === 'object' && value !== null && 'ELEMENT' in value ? value.ELEMENT : undefined;
-    if (typeof id !== 'string') throw new Error(`Not found: ${JSON.stringify(value)}`);
+    if (typeof id !== 'string') throw new Error(`Nothing has the focus: ${JSON.stringify(value)}`);
     return id;
   }
 }

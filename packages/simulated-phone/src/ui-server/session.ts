@@ -5,13 +5,16 @@ import { type VisibleView, walk, type View } from '../view/view.ts';
 import { NodeCache } from './node-cache.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
-/** ElementsCache.java of the real server: those that were not used for longest are forgotten. */
+/**
+ * Maximum number of cached elements; the least recently used ones are evicted (ElementsCache.java of the real
+ * server).
+ */
 const maxElements = 500;
 
-/** Position of a found element. Views are built anew at each change, so a place is kept, not a view. */
+/** Position of a found element. Views are rebuilt at each change, so the position is stored instead of the view. */
 interface Place {
   readonly windowTitle: string;
-  /** Index of the child at each level. */
+  /** Child index at each level. */
   readonly path: readonly number[];
   readonly className: string;
   readonly resourceId: string | undefined;
@@ -26,7 +29,7 @@ function findPath(view: View, target: View): number[] | undefined {
   return undefined;
 }
 
-/** One session of the UiAutomator2 server: its settings and the elements it has named. */
+/** Session of the UiAutomator2 server: its settings and the elements that it has named. */
 export class Session {
   readonly id = randomUUID();
   readonly settings = new HelperSettings();
@@ -39,14 +42,17 @@ export class Session {
     this.#android = android;
   }
 
-  /** The real server looks for roots under a lock (CACHED_WINDOW_ROOTS of AXWindowHelpers.java): one reading waits for another. */
+  /**
+   * Serializes readings, because the real server gets roots under a lock (CACHED_WINDOW_ROOTS of
+   * AXWindowHelpers.java).
+   */
   readInTurn<T>(read: () => Promise<T>): Promise<T> {
     const reading = this.#lastRead.then(read);
     this.#lastRead = reading.catch(() => {});
     return reading;
   }
 
-  /** Names an element of the active window. */
+  /** Stores an element of the active window. Returns its ID. */
   remember(view: View): string {
     const window = findActiveWindow(this.#android.screen);
     const path = window && findPath(window.root, view);
@@ -64,7 +70,7 @@ export class Session {
     return id;
   }
 
-  /** The element as it is now. Throws when the id is unknown or the element is gone. */
+  /** Returns the current state of the element. Throws if the ID is unknown or the element no longer exists. */
   getElement(id: string): VisibleView {
     const place = this.#places.get(id);
     if (!place)
@@ -77,12 +83,6 @@ export class Session {
       'stale element reference',
       `The element '${id}' is not linked to the same object in DOM anymore`,
     );
-  }
-
-  /** Whether a named element is still on the screen. */
-  isShown(id: string): boolean {
-    const place = this.#places.get(id);
-    return place !== undefined && this.#findAt(place) !== undefined;
   }
 
   #findAt(place: Place): VisibleView | undefined {
@@ -100,7 +100,7 @@ type Value = boolean | number | string;
 
 const dayMs = 24 * 60 * 60_000;
 
-/** The settings of the UiAutomator2 server 10.6 with its defaults (its folder model/settings). */
+/** Settings of the UiAutomator2 server 10.6 with their defaults (its folder model/settings). */
 export const defaultHelperSettings: Readonly<Record<string, Value>> = {
   actionAcknowledgmentTimeout: 3000,
   allowInvisibleElements: false,
@@ -140,8 +140,8 @@ export const defaultHelperSettings: Readonly<Record<string, Value>> = {
 };
 
 /**
- * The settings of one session. `simpleBoundsCalculation` changes nothing here: only what Android does not cut at a parent's
- * edge by itself.
+ * Settings of one session. `simpleBoundsCalculation` has no effect here: it only matters where Android itself does
+ * not clip nodes at a parent's edge.
  */
 class HelperSettings {
   readonly #values = new Map(Object.entries(defaultHelperSettings));
@@ -154,7 +154,7 @@ class HelperSettings {
     return Object.fromEntries(this.#values);
   }
 
-  /** Follows the real server: unknown settings are skipped silently, and numbers lose their fraction. */
+  /** Sets a value like the real server: unknown settings are silently ignored, and numbers lose their fraction. */
   update(name: string, value: unknown): void {
     const before = this.#values.get(name);
     if (before === undefined) return;

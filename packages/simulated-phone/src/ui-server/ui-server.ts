@@ -9,18 +9,16 @@ import { Session } from './session.ts';
 import { WebDriverError } from './web-driver-error.ts';
 import { performActions } from './actions-handler.ts';
 import * as device from './device-handlers.ts';
-import { acceptAlert, alertText, dismissAlert } from './device-handlers.ts';
 import type { Handler } from './command.ts';
 import * as element from './element-handlers.ts';
 import * as gesture from './gesture-handlers.ts';
-import { pinchClose, pinchOpen, scrollToElement, scrollToLocator } from './gesture-handlers.ts';
 
-/** The real server's own limit (ServerInitializer.java); a larger body gets no more than a status. */
+/** Limit of the real server (ServerInitializer.java); a larger body gets only a status. */
 const maxBodyBytes = 64 * 1024;
-/** The real server waits that long after DELETE session, so that the answer still arrives. */
+/** Delay in ms of the real server after DELETE session, so that the reply still arrives. */
 const shutdownDelayMs = 15;
-/** They go through UiAutomation.injectInputEvent, which waits for animations of windows from Android 16 on. */
-const injecting = new Set(['actions', 'back', 'gestures', 'press_keycode', 'long_press_keycode']);
+/** Commands that use UiAutomation.injectInputEvent, which waits for window animations from Android 16 on. */
+const injecting = new Set(['actions', 'gestures', 'press_keycode']);
 const version = { version: '10.6.6', versionCode: 278 };
 
 interface Answer {
@@ -47,7 +45,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 
 class BodyTooLarge extends Error {}
 
-/** The appium UiAutomator2 server: one session at a time. */
+/** UiAutomator2 server of Appium: one session at a time. */
 class UiAutomator2Server {
   readonly #phone: Phone;
   readonly #onStop: () => void;
@@ -58,7 +56,7 @@ class UiAutomator2Server {
     this.#onStop = onStop;
   }
 
-  /** A setting of the real server; its default stops the server. */
+  /** Whether the server survives unplugging the charger, a setting of the real server; by default it stops. */
   get ignoresCharger(): boolean {
     return this.#session?.settings.get('shutdownOnPowerDisconnect') === false;
   }
@@ -134,12 +132,12 @@ function sendError(response: ServerResponse, error: unknown): void {
   });
 }
 
-/** Starts the server without a port: connections are handed to it. `onStop` is called when a client ends it. */
+/** Starts the server without a port: connections are passed to it. `onStop` is called when a client ends it. */
 export function startUiServer(phone: Phone, onStop: () => void): UiServer {
   const uiServer = new UiAutomator2Server(phone, onStop);
   const streams = new Set<Duplex>();
   const http = createServer((request, response) => {
-    // A client that goes away in the middle of an answer needs none.
+    // A client that disconnects during a reply needs none.
     response.on('error', () => {});
     uiServer.answer(request).then(
       (answer) => sendJson(response, 200, answer),
@@ -167,12 +165,12 @@ export function startUiServer(phone: Phone, onStop: () => void): UiServer {
   };
 }
 
-/** The real server looks that often for a viewer while it has none (MjpegScreenshotStream.java). */
+/** Interval in ms at which the real server polls for a viewer while it has none (MjpegScreenshotStream.java). */
 const wakeMs = 500;
 const head =
   'HTTP/1.0 200 OK\r\nServer: Android Screenshot Socket Server\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=--BoundaryString\r\n\r\n';
 
-/** Pictures for one viewer, until it goes. The last one is sent again while the screen stays the same. */
+/** Sends pictures to one viewer until it disconnects. The latest one is repeated while the screen stays the same. */
 async function sendPictures(phone: Phone, stream: Duplex, setting: (name: string) => unknown): Promise<void> {
   const gone = new AbortController();
   stream.once('close', () => gone.abort());
@@ -213,65 +211,24 @@ async function sendPictures(phone: Phone, stream: Duplex, setting: (name: string
   }
 }
 
-/** The commands of a session, below `/session/:sessionId/`, as the real server names them. */
+/** Session commands that hosts use, below `/session/:sessionId/`, as named by the real server. */
 const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: Handler])[] = [
   ['GET', 'source', device.source],
   ['GET', 'screenshot', device.screenshot],
-  ['GET', 'orientation', device.orientation],
-  ['GET', 'rotation', device.rotation],
-  ['GET', 'window/:handle/size', device.windowSize],
   ['GET', 'appium/settings', device.getSettings],
   ['POST', 'appium/settings', device.updateSettings],
-  ['GET', 'appium/device/info', device.deviceInfo],
-  ['GET', 'appium/device/battery_info', device.batteryInfo],
-  ['GET', 'appium/device/system_bars', device.systemBars],
-  ['GET', 'appium/device/display_density', device.displayDensity],
-  ['GET', 'appium/device/pixel_ratio', device.pixelRatio],
-  ['GET', 'appium/device/declared_orientation', device.declaredOrientation],
+  ['POST', 'appium/list_windows', device.listWindows],
   ['POST', 'appium/device/press_keycode', device.pressKeyCode],
-  ['POST', 'appium/device/long_press_keycode', device.pressKeyCode],
   ['POST', 'appium/device/open_notifications', device.openNotifications],
   ['POST', 'appium/device/get_clipboard', device.getClipboard],
   ['POST', 'appium/device/set_clipboard', device.setClipboard],
-  ['POST', 'orientation', device.setOrientation],
-  ['POST', 'rotation', device.setRotation],
-  ['POST', 'appium/list_windows', device.listWindows],
-  ['POST', 'appium/list_displays', device.listDisplays],
-  ['POST', 'appium/reset_ax_cache', device.resetCache],
-  ['POST', 'back', device.back],
-
-  ['POST', 'element', element.findElement],
-  ['POST', 'elements', element.findElements],
   ['GET', 'element/active', element.activeElement],
-  ['POST', 'element/:id/click', element.clickElement],
   ['POST', 'element/:id/clear', element.clearElement],
-  ['POST', 'element/:id/value', element.sendKeysToElement],
-  ['POST', 'keys', element.sendKeysToFocused],
-  ['GET', 'element/:id/text', element.elementText],
-  ['GET', 'element/:id/name', element.elementName],
-  ['GET', 'element/:id/rect', element.elementRect],
-  ['GET', 'element/:id/screenshot', element.elementScreenshot],
-  ['GET', 'element/:id/size', element.elementSize],
-  ['GET', 'element/:id/location', element.elementLocation],
-  ['GET', 'element/:id/attribute/:name', element.elementAttribute],
-
+  ['POST', 'element/:id/value', element.sendKeys],
   ['POST', 'actions', performActions],
   ['POST', 'appium/gestures/click', gesture.click],
   ['POST', 'appium/gestures/double_click', gesture.doubleClick],
   ['POST', 'appium/gestures/long_click', gesture.longClick],
-  ['POST', 'appium/gestures/drag', gesture.drag],
-  ['POST', 'appium/gestures/swipe', gesture.swipe],
-  ['POST', 'appium/gestures/scroll', gesture.scroll],
-  ['POST', 'appium/gestures/fling', gesture.fling],
-
-  ['POST', 'appium/gestures/pinch_open', pinchOpen],
-  ['POST', 'appium/gestures/pinch_close', pinchClose],
-  ['POST', 'gestures/scroll_to', scrollToLocator],
-  ['POST', 'appium/element/:id/scroll_to/:next', scrollToElement],
-
-  ['GET', 'alert/text', alertText],
-  ['POST', 'alert/accept', acceptAlert],
-  ['POST', 'alert/dismiss', dismissAlert],
 ];
 
 interface Route {
@@ -291,7 +248,7 @@ function matchPath(pattern: string, segments: readonly string[]): Record<string,
   return parameters;
 }
 
-/** The handler for the segments after the session's id. */
+/** Finds the handler for the path segments after the session ID. */
 function findRoute(method: string | undefined, segments: readonly string[]): Route | undefined {
   for (const [routeMethod, pattern, handler] of table) {
     const parameters = routeMethod === method ? matchPath(pattern, segments) : undefined;
