@@ -33,40 +33,61 @@ import type { UiBackend } from './ui-backend.ts';
 
 /** Executes the calls of user code on one phone, one after the other. */
 export interface Driver {
-  /** Way by which the screen is read now. */
+  /** Source from which the screen is read now. */
   readonly source: UiBackend['source'];
-  /** Calls that wait or run. */
+  /** Number of calls that wait or run. */
   readonly pendingCalls: number;
-  /** Parameters must have been validated. Rejects with DriverError only: at once when the phone goes or the signal aborts. */
+  /**
+   * Executes a call with validated parameters. Rejects only with DriverError, and at once when the phone is lost or the
+   * signal aborts.
+   */
   call<Name extends PhoneCallName>(
     name: Name,
     params: AgentCallParams<Name>,
     signal?: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
-  /** Wakes and opens the screen and holds it awake for `forMs`, before the next call; 0 lets it sleep. Never rejects. */
+  /**
+   * Wakes and unlocks the screen and keeps it awake for `forMs`, before the next call; 0 lets it sleep. Never rejects.
+   */
   keepAwake(forMs: number): Promise<void>;
-  /** Puts back what was changed of these places, before the next call; what fails is left for another time. Never rejects. */
+  /**
+   * Restores the changed settings of these places before the next call. Keeps failed ones for a later attempt. Never
+   * rejects.
+   */
   putSettingsBack(isMeant: (place: string) => boolean): Promise<void>;
-  /** Tells the phone again where it is said to be, beside the calls. Never rejects. */
+  /** Sends the mock location to the phone again, concurrently with the calls. Never rejects. */
   tellLocation(location: NonNullable<PhoneSettings['location']>): Promise<void>;
-  /** Parts of that tree, read by this driver, that must not be seen. Undefined: this driver has not read it. */
+  /** Returns the parts of a tree that must not be seen; undefined for a tree that this driver has not read. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
-  /** Asks the phone for the facts of an app, beside the calls. Rejects with DriverError. */
+  /**
+   * Returns a digest of what the screen of a tree showed, as masked then; undefined for a tree that this driver has not
+   * read.
+   */
+  digestOf(root: UiNode): string | undefined;
+  /** Queries the facts of an app, concurrently with the calls. Rejects with DriverError. */
   readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
-  /** Calls that change the screen wait from now on until it is let go of. Returns how to. */
+  /** Makes calls that change the screen wait from now on until the hold is released. Returns the release. */
   holdScreen(): () => void;
-  /** A picture of the screen of that tree; undefined when the phone shows another one. Rejects with DriverError. */
+  /**
+   * Takes a picture of the screen of a tree; undefined when the phone shows another screen. Rejects with DriverError.
+   */
   takePictureOf(order: Omit<PictureOrder, 'signal'>, signal?: AbortSignal): Promise<TakenPicture | undefined>;
-  /** A small picture of about now, beside the calls, which don't wait for it. Rejects with DriverError. */
+  /**
+   * Takes a small picture of about now, concurrently with the calls, which don't wait for it. Rejects with DriverError.
+   */
   takeLivePicture(signal?: AbortSignal): Promise<TakenPicture>;
   /**
-   * A small picture with the parts hidden that the tree of its moment tells, as pictures of records have: undefined when a
-   * call that changes the screen waits or runs, or the screen moves. Calls wait for a reading of it at most.
+   * Takes a small picture with the parts hidden that the tree of its moment requires, like pictures of records.
+   * Undefined when a call that changes the screen waits or runs, or the screen moves. Calls wait at most for one
+   * reading of the screen.
    */
   takePassingPicture(signal?: AbortSignal): Promise<TakenPicture | undefined>;
-  /** The same phone for one user: its calls are done while the use goes on, and may be remembered for it. */
+  /**
+   * Returns the driver for one use of the phone. Its calls run only while the use lasts, and data may be remembered for
+   * it.
+   */
   usedBy(use: PhoneUse): Driver;
-  /** The same phone for somebody who may use these apps alone. Undefined: all of them. */
+  /** Returns the driver limited to these apps; undefined allows all apps. */
   limitedTo(limit: AppLimit | undefined): Driver;
 }
 
@@ -75,19 +96,19 @@ export interface DriverOptions {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly deviceInfo: () => DeviceInfo;
-  /** Called with each size of the main display but the first, which `deviceInfo` has. */
+  /** Called with each new size of the main display; `deviceInfo` has the first one. */
   readonly onDisplay?: ((size: DisplaySize) => void) | undefined;
-  /** Masks that hide parts of the screen now. Default: none. */
+  /** Masks that currently hide parts of the screen. Default: none. */
   readonly masks?: (() => readonly HeldMask[]) | undefined;
-  /** Called with each tree that was read, with all its texts. */
+  /** Called with each tree that is read, with unmasked texts. */
   readonly onTree?: ((root: UiNode) => void) | undefined;
   /** Default `hostTimings`. */
   readonly timings?: HostTimings | undefined;
-  /** Values of the phone from before settings were changed. Default: none, and they are forgotten with the driver. */
+  /** Values of the phone from before settings were changed. Default: none, and they are lost with the driver. */
   readonly earlier?: EarlierValues | undefined;
-  /** Opens a lock screen that wants a PIN; `isOpen` asks the phone. Default: nobody does. */
+  /** Opens a lock screen that requires a PIN; `isOpen` queries the phone. Default: the screen stays locked. */
   readonly unlock?: ((isOpen: () => Promise<boolean>, signal: AbortSignal) => Promise<unknown>) | undefined;
-  /** Called after each call that the phone has answered: it is alive. */
+  /** Called after each call that the phone has answered, which shows that it responds. */
   readonly onAnswer?: (() => void) | undefined;
 }
 
@@ -131,7 +152,7 @@ export function createDriver(options: DriverOptions): Driver {
       return pendingCalls;
     },
     async call(name, params, signal) {
-      // Waits beside the other calls, and uses the phone no more than it has to.
+      // Runs concurrently with the other calls, and uses the phone no more than necessary.
       if (name === 'screen.change')
         return await limited(driven, { name, params, signal, over }, (limit) => calls[name](params, limit));
       pendingCalls += 1;
@@ -161,7 +182,7 @@ export function createDriver(options: DriverOptions): Driver {
     },
     async keepAwake(forMs) {
       const onTimeout = (): Error => new DriverError('call_timed_out', 'The screen did not wake.');
-      // Ignores a failure: the calls after it report the phone's state.
+      // Ignores a failure: the following calls report the phone's state.
       await withTimeLimit({ timeoutMs: wakeTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
         queue.run(
           async () => {
@@ -188,6 +209,7 @@ export function createDriver(options: DriverOptions): Driver {
       ).catch(() => {});
     },
     hiddenIn: (root) => screen.hiddenIn(root),
+    digestOf: (root) => screen.digestOf(root),
     readApp: (packageName, signal) =>
       limited(driven, { name: 'app.current', params: {}, signal }, (limit) =>
         readAppFacts(shell, packageName, limit),
@@ -217,12 +239,12 @@ export function createDriver(options: DriverOptions): Driver {
   return driverOf(undefined, []);
 }
 
-/** The user of a driver, and what they may use. */
+/** User of a driver, with the user's limits. */
 interface View {
   readonly use: PhoneUse | undefined;
   readonly over: AbortSignal | undefined;
   readonly limits: readonly LimitedApps[];
-  /** The last of them. */
+  /** Last of the limits. */
   readonly apps: LimitedApps | undefined;
 }
 
@@ -238,7 +260,10 @@ function forgottenValues(): EarlierValues {
   };
 }
 
-/** A PIN that is typed beside a lock screen goes to whatever app is in front: it is typed only where the phone tells of the lock. */
+/**
+ * Opens the screen. Types a PIN only when the phone reports that it is locked: otherwise the PIN would go to the app in
+ * front.
+ */
 async function openScreen({ shell, unlock }: DriverOptions, signal: AbortSignal): Promise<void> {
   const isLocked = async (): Promise<boolean | undefined> =>
     isKeyguardShown((await shell.run(keyguardQuestion, signal)).stdout);

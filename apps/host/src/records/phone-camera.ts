@@ -15,27 +15,29 @@ import { pause } from '../time/time-limit.ts';
 type PictureQuality = Exclude<ScreenshotQuality, 'none'>;
 
 interface PhotoOrder {
-  /** Undefined where there is no tree. */
+  /** Tree of the screen; undefined when there is none. */
   readonly root: UiNode | undefined;
   readonly quality: PictureQuality;
   readonly signal: AbortSignal;
-  /** Called when the phone may show something else. */
+  /** Called when the picture is taken, so that the screen may change. */
   readonly onTaken?: (() => void) | undefined;
 }
 
 /** Functions of a phone that records need. */
 export interface PhoneCamera {
-  /** Nobody changes the screen from now on until it is let go of. Returns how to. */
+  /** Prevents changes of the screen until it is released. Returns a function that releases it. */
   holdScreen(): () => void;
-  /** Undefined when the phone shows another screen than that of the tree. */
+  /** Takes a picture of the tree's screen. Resolves with undefined when the phone shows another screen. */
   takePictureOf(order: PhotoOrder): Promise<TakenPicture | undefined>;
   readTree(signal: AbortSignal): Promise<ScreenTree>;
-  /** Parts of a read tree that must not be seen; undefined when nobody knows. */
+  /** Returns the hidden parts of a tree that was read; undefined when unknown. */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
+  /** Returns the digest of the screen that the tree shows; undefined when its reading is no longer cached. */
+  digestOf(root: UiNode): string | undefined;
   readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
 }
 
-/** The same as the presets of `ScreenshotRecord`. */
+/** Forms of screenshots, equal to the presets of `ScreenshotRecord`. */
 const presets: Readonly<Record<PictureQuality, AgentCallParams<'screen.screenshot'>>> = {
   low_quality: { format: 'jpeg', quality: frameForm.quality, maxWidth: frameForm.maxWidth },
   high_quality: { format: 'jpeg', quality: 90 },
@@ -47,17 +49,16 @@ export function createPhoneCamera(phones: PhoneWatch, phone: CalledPhone): Phone
     if (found === undefined) throw new Error(`The phone ${phone.serial} is not connected to this host.`);
     return found.driver().limitedTo(phone.appLimit);
   };
+  const readyDriver = (): Driver | undefined => {
+    const found = phones.find(phone.serial);
+    return found?.state.state === 'ready' ? found.driver() : undefined;
+  };
   return {
-    holdScreen() {
-      const found = phones.find(phone.serial);
-      return found?.state.state === 'ready' ? found.driver().holdScreen() : () => {};
-    },
+    holdScreen: () => readyDriver()?.holdScreen() ?? (() => {}),
     takePictureOf: async ({ quality, signal, ...order }) =>
       driver().takePictureOf({ ...order, form: presets[quality] }, signal),
-    hiddenIn(root) {
-      const found = phones.find(phone.serial);
-      return found?.state.state === 'ready' ? found.driver().hiddenIn(root) : undefined;
-    },
+    hiddenIn: (root) => readyDriver()?.hiddenIn(root),
+    digestOf: (root) => readyDriver()?.digestOf(root),
     readApp: async (packageName, signal) => driver().readApp(packageName, signal),
     readTree: (signal) => callPhone(phones, phone, { name: 'screen.content', params: {}, signal }),
   };
@@ -71,15 +72,15 @@ interface Waiting {
 }
 
 /**
- * The pictures of one run: one is under way at most and one waits. A newer one takes the place of the one that waits,
- * because it is more likely to show the screen of its tree.
+ * Queue for the pictures of one run: at most one is being taken, and one waits. A newer picture replaces the waiting
+ * one, because it is more likely to match the screen of its tree.
  */
 export class PictureQueue {
   #isBusy = false;
   #waiting: Waiting | undefined;
   #hasRoom = Promise.withResolvers<void>();
 
-  /** Resolves with nothing when the picture failed or lost its place. */
+  /** Resolves with undefined when the picture failed or was replaced. */
   take(take: Take): Promise<TakenPicture | undefined> {
     this.#waiting?.answer.resolve(undefined);
     const answer = Promise.withResolvers<TakenPicture | undefined>();
@@ -88,7 +89,7 @@ export class PictureQueue {
     return answer.promise;
   }
 
-  /** Resolves when a picture would cost no other one its place, or after `limitMs`. */
+  /** Resolves when a new picture would not replace another one, or after `limitMs`. */
   async whenRoom(limitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#waiting === undefined) return;
     const waited = new AbortController();

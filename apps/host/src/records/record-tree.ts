@@ -5,20 +5,19 @@ import { maxCaptureBytes, type ScreenTree, type UiNode, Bounds } from '@phalanx/
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** Waits that read the screen between a reading and its storing are common; more than a few are not. */
-const keptTrees = 5;
-
-/** JSON of a tree, compressed: about a tenth. Undefined when it is larger than the server takes. */
+/** Compressed JSON of a tree, about a tenth of its size. Undefined when it exceeds the server's limit. */
 export type PackedTree = Buffer | undefined;
 
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
 
-/** Maximum size to compress in this thread, in bytes: the way to another thread and back takes longer. */
+/**
+ * Maximum size to compress in this thread, in bytes. For small trees, the round trip to another thread takes longer.
+ */
 const maxSoonBytes = 64 * 1024;
 const form = { level: constants.Z_BEST_SPEED };
 
-/** Compresses all but small trees outside the event loop. */
+/** Compresses a tree, outside the event loop unless it is small. */
 export async function packTree(
   tree: Omit<ScreenTree, 'treeId' | 'source'> & { source: string },
 ): Promise<PackedTree> {
@@ -31,45 +30,7 @@ export function unpackTree(packed: Buffer): Promise<Buffer> {
   return expand(packed, { maxOutputLength: maxCaptureBytes });
 }
 
-/** A tree that this host has read. */
-interface KeptTree {
-  /** Epoch milliseconds on the host's clock. */
-  readonly capturedAt: number;
-  /** Packs the tree at the first call; later ones give the same. */
-  pack(): Promise<PackedTree>;
-  readonly root: UiNode;
-  /** ID by which the steps of the run name its screen. */
-  readonly screenId: string | undefined;
-}
-
-/** The last trees of a run by their IDs, so that a tree that the automation stores need not travel a second time. */
-export class RecentTrees {
-  readonly #trees = new Map<number, KeptTree>();
-  #lastId = 0;
-
-  keep(tree: ScreenTree, screenId: string | undefined): number {
-    const id = (this.#lastId += 1);
-    this.#trees.set(id, keepTree(tree, screenId));
-    this.#trees.delete(id - keptTrees);
-    return id;
-  }
-
-  find(id: number): KeptTree | undefined {
-    return this.#trees.get(id);
-  }
-}
-
-function keepTree(tree: ScreenTree, screenId: string | undefined): KeptTree {
-  let packed: Promise<PackedTree> | undefined;
-  return {
-    capturedAt: tree.capturedAt,
-    pack: () => (packed ??= packTree(tree)),
-    root: tree.root,
-    screenId,
-  };
-}
-
-// Limits as for trees that come from a phone.
+// Limits equal to those of trees that come from a phone.
 const maxDepth = 400;
 const maxNodes = 20_000;
 const maxTextLength = 100_000;
@@ -118,8 +79,8 @@ interface CheckedTree {
 }
 
 /**
- * A copy of a tree that user code has sent, with the fields of `UiNode` and no others. Undefined when it is no tree, or
- * larger than those of phones. Not recursive, because the sender chooses the depth.
+ * Returns a copy of a tree that user code has sent, with only the fields of `UiNode`. Undefined when the value is no
+ * tree, or exceeds the limits of phones. It does not recurse, because the sender chooses the depth.
  */
 export function checkTree(value: unknown): CheckedTree | undefined {
   const top: UiNode[] = [];

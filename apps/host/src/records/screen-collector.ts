@@ -15,20 +15,26 @@ import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 import { TokenBucket } from '../time/token-bucket.ts';
 import { CallNotes } from './call-notes.ts';
-import { checkTree, packTree, type PackedTree, RecentTrees } from './record-tree.ts';
+import { checkTree, packTree, type PackedTree } from './record-tree.ts';
 import { type KeptScreen, type MemoryBudget, ScreenWindow } from './screen-window.ts';
 import { type PhoneCamera, PictureQueue } from './phone-camera.ts';
 import type { RecordLimits } from './record-limits.ts';
 import { cleanText } from './outgoing/submit-order.ts';
 import { SeenScreens } from './seen-screens.ts';
 
-/** Maximum delay of an automation that stores screens faster than its phone takes pictures. Then one is left out. */
+/**
+ * Maximum delay in milliseconds of an automation that stores screens faster than its phone takes pictures. Then a
+ * picture is skipped.
+ */
 const pictureRoomMs = 250;
-/** Maximum size of a run's pictures in the phone's own, large form. The oldest beyond it are encoded beside the run. */
+/**
+ * Maximum size in bytes of a run's pictures in the phone's large format. Beyond it, the oldest are encoded during the
+ * run.
+ */
 const maxRawBytes = 4 * 1024 * 1024;
-/** Maximum number of tries for the last look at a screen that changes by itself. */
+/** Maximum number of attempts for the last look at a screen that changes by itself. */
 const maxLooks = 4;
-/** Rate and burst of tree nodes that user code sends: they are checked on the event loop. */
+/** Rate and burst of tree nodes that user code may send: they are validated on the event loop. */
 const nodesPerSecond = 20_000;
 const burstNodes = 100_000;
 
@@ -40,22 +46,21 @@ export interface ScreenCollectorOptions {
 }
 
 interface TreeSource {
-  /** Epoch milliseconds on the host's clock. */
+  /** Time of the tree in epoch milliseconds on the host's clock. */
   capturedAt: number;
   pack: () => Promise<PackedTree>;
-  /** ID by which the steps of the run name it. */
+  /** ID by which the steps of the run refer to the screen. */
   screenId?: string | undefined;
-  /** Undefined when there is none. */
+  /** Root of the tree; undefined when there is no tree. */
   root: UiNode | undefined;
-  /** Time for which the sender waits for its answer. */
+  /** Delay of the answer to the sender, in milliseconds. */
   waitMs: number;
 }
 
-/** The last screens of one run, with their trees and pictures. */
+/** Last screens of one run, with their trees and pictures. */
 export class ScreenCollector {
   readonly #options: ScreenCollectorOptions;
-  readonly #trees = new RecentTrees();
-  /** Screens that the automation has read, whether it stores them or not. */
+  /** Screens that the automation has read, stored or not. */
   readonly seen = new SeenScreens();
   readonly #window: ScreenWindow;
   readonly #queue = new PictureQueue();
@@ -68,19 +73,19 @@ export class ScreenCollector {
     this.#window = new ScreenWindow(options.budget, options.limits);
   }
 
-  /** Oldest first. */
+  /** Returns the stored screens, oldest first. */
   list(): readonly KeptScreen[] {
     return this.#window.list();
   }
 
-  /** The tree with the ID by which it can be stored for a little while. */
+  /** Returns the tree with the ID by which the automation can store it for a while. */
   keepTree(tree: ScreenTree): ScreenTree {
-    this.seen.read(tree);
-    this.#notes.read(tree.root, this.#options.camera.hiddenIn(tree.root));
-    return { ...tree, treeId: this.#trees.keep(tree, this.seen.currentId) };
+    const { camera } = this.#options;
+    this.#notes.read(tree.root, camera.hiddenIn(tree.root));
+    return { ...tree, treeId: this.seen.read(tree, camera.digestOf(tree.root)) };
   }
 
-  /** A call that may change the phone begins. */
+  /** Notes the begin of a call that may change the phone. */
   noteCall(name: AgentCallName, params: object): void {
     const note = this.#notes.note(name, params);
     const calls = this.list().at(-1)?.calls;
@@ -88,8 +93,8 @@ export class ScreenCollector {
   }
 
   /**
-   * Resolves before tree and picture are ready, so that the automation goes on at once; its next call that changes the
-   * screen waits until the picture is taken.
+   * Stores a screen. Resolves before tree and picture are ready, so that the automation continues at once; its next
+   * call that changes the screen waits until the picture is taken.
    */
   async store(
     params: AgentCallParams<'record.screen'>,
@@ -113,7 +118,7 @@ export class ScreenCollector {
     return 'stored';
   }
 
-  /** Adds the screen as it is now, as far as the phone tells quickly: without tree and picture if it tells nothing. */
+  /** Adds the current screen, as far as the phone answers quickly: without tree and picture when it does not. */
   async look(signal: AbortSignal): Promise<void> {
     const { clock, limits } = this.#options;
     const last = this.list().at(-1);
@@ -131,7 +136,7 @@ export class ScreenCollector {
     await screen.settled;
   }
 
-  /** Resolves when all trees and pictures that were wanted have come or failed, or when the time for that is over. */
+  /** Resolves when all requested trees and pictures have arrived or failed, or when the timeout is over. */
   async settle(): Promise<void> {
     const done = new AbortController();
     const late = pause(this.#options.limits.settleMs, done.signal);
@@ -144,15 +149,18 @@ export class ScreenCollector {
     this.#window.clear();
   }
 
-  /** The ID by which steps name the screen, unless a screen that is kept has it: the same may be stored twice. */
+  /**
+   * Returns the ID by which steps refer to the screen, or a new one when a stored screen already has it: the same
+   * screen may be stored twice.
+   */
   #freeId(screenId: string | undefined, itself?: KeptScreen): string {
     const isTaken = this.list().some((screen) => screen !== itself && screen.screenId === screenId);
     return screenId === undefined || isTaken ? randomUUID() : screenId;
   }
 
   /**
-   * Screens that the automation has stored, and between them the other screens of its last steps, oldest first. The
-   * stage of such a screen is the one that the screen before it was stored under.
+   * Returns the stored screens and, between them, the other screens of the last steps, oldest first. A screen that was
+   * not stored gets the stage of the stored screen before it.
    */
   async listWithSeen(): Promise<KeptScreen[]> {
     const { clock } = this.#options;
@@ -190,11 +198,14 @@ export class ScreenCollector {
     return screen;
   }
 
-  /** Undefined when the tree of that ID is no longer here. */
+  /** Returns the tree to store; undefined when the tree with that ID is no longer cached. */
   #treeOf({ treeId, root }: AgentCallParams<'record.screen'>): TreeSource | undefined {
     const now = Date.now();
-    const known = treeId === undefined ? undefined : this.#trees.find(treeId);
-    if (known !== undefined) return { ...known, waitMs: 0 };
+    const known = treeId === undefined ? undefined : this.seen.find(treeId);
+    if (known !== undefined) {
+      const { capturedAt, root: knownRoot, screen } = known;
+      return { capturedAt, root: knownRoot, screenId: screen.screenId, pack: screen.pack, waitMs: 0 };
+    }
     if (treeId !== undefined) return undefined;
     const checked = checkTree(root);
     if (checked === undefined)
@@ -205,7 +216,7 @@ export class ScreenCollector {
     return { capturedAt: now, pack: () => packTree(tree), root: tree.root, waitMs };
   }
 
-  /** `begun`: another picture may be asked for. */
+  /** Takes a picture of the screen. `begun` resolves when another picture may be requested. */
   #photograph(
     root: UiNode | undefined,
     quality: ScreenshotQuality,
@@ -228,13 +239,15 @@ export class ScreenCollector {
   async #lookUntilStill(screen: KeptScreen, signal: AbortSignal): Promise<void> {
     const { camera } = this.#options;
     for (let looks = 1; looks <= maxLooks && screen.picture === undefined; looks += 1) {
-      const { root, ...tree } = await camera.readTree(signal);
-      screen.screenId = this.#freeId(this.seen.see({ root, ...tree }), screen);
-      screen.packageName = tree.packageName;
+      const tree = await camera.readTree(signal);
+      const { root, packageName } = tree;
+      const seen = this.seen.see(tree, camera.digestOf(root));
+      screen.screenId = this.#freeId(seen.screenId, screen);
+      screen.packageName = packageName;
       const letGo = camera.holdScreen();
       const picture = camera.takePictureOf({ root, quality: 'low_quality', signal, onTaken: letGo });
-      await this.#fill(screen, packTree({ ...tree, root }), picture.finally(letGo));
-      // One that was refused is refused again.
+      await this.#fill(screen, seen.pack(), picture.finally(letGo));
+      // Waits for the result: a refused picture would be refused again.
       await picture;
     }
   }
@@ -259,7 +272,7 @@ export class ScreenCollector {
     await this.#shrink();
   }
 
-  /** Makes the oldest pictures small, until the rest may stay as the phone made them. */
+  /** Encodes the oldest large pictures until the rest fits into the limit. */
   async #shrink(): Promise<void> {
     for (;;) {
       const raw = this.list().flatMap(({ picture }) => (picture?.isRaw === true ? [picture] : []));

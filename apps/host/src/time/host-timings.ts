@@ -1,59 +1,76 @@
-/** Times of a host that no setting changes, in milliseconds. A test overrides those that it would wait for. */
+/**
+ * Timings of a host that no setting changes, in milliseconds. Tests override the ones that they would have to wait for.
+ */
 export interface HostTimings {
   /** Pause after the server has refused this host. */
   readonly refusedRetryMs: number;
-  /** Time for the server to store the last log lines and ends of a host that stops. */
+  /** Time during shutdown for the server to store the last log lines and end reports. */
   readonly farewellMs: number;
 
-  /** Limit for a run to have its code loaded and its phone set up. Below the 10 s that the server waits for the acknowledgement. */
+  /**
+   * Timeout for loading a run's code and setting up its phone. Below the 10 s that the server waits for the
+   * acknowledgement.
+   */
   readonly runStartMs: number;
-  /** Delay of the end report while logs and files upload to a connected server. Below what a stop is waited for. */
+  /**
+   * Maximum delay of the end report while logs and files upload to a connected server. Below the time that a stop
+   * waits.
+   */
   readonly endReportMs: number;
 
-  /** Interval of the signs of life that a ready phone is asked for. */
+  /** Interval of heartbeat probes to a ready phone. */
   readonly heartbeatMs: number;
-  /** Limit for the phone's answer to that. */
+  /** Timeout of a heartbeat probe. */
   readonly probeTimeoutMs: number;
-  /** Limit of one call of a driver, besides the time that a long press or a swipe takes by itself. */
+  /** Timeout of one call of a driver, in addition to the duration of a long press or a swipe. */
   readonly callTimeoutMs: number;
-  /** Pause before a UI helper that could not be had is tried again, while the phone is idle. Doubles up to ten times as long. */
+  /**
+   * Backoff before an unavailable UI helper is started again, while the phone is idle. Doubles up to ten times as long.
+   */
   readonly helperRetryMs: number;
-  /** Interval of looks at battery, temperature and storage of a phone. */
+  /** Interval of reading battery, temperature and storage of a phone. */
   readonly healthMs: number;
-  /** Interval of looks whether Android has started and is unlocked. */
+  /** Interval of checking whether Android has started and is unlocked. */
   readonly bootPollMs: number;
 
-  /** Limit for a tree. */
+  /** Timeout of reading a tree. */
   readonly treeMs: number;
-  /** Limit for a tree of a phone that lately took longer than `treeMs`. Above the ten seconds after which the helper gives up. */
+  /** Timeout of a tree on a phone that recently exceeded `treeMs`. Above the 10 s after which the helper gives up. */
   readonly slowTreeMs: number;
-  /** Limit for an input, besides the time that it takes by itself. */
+  /** Timeout of an input, in addition to the duration of the input itself. */
   readonly inputMs: number;
-  /** Time for which a text typed into a password field is known to the next call that types more into it. */
+  /** Time for which the next call knows the text typed into a password field, so that it can type more into it. */
   readonly passwordMs: number;
-  /** Limit for the nodes of a web page. */
+  /** Timeout of reading the nodes of a web page. */
   readonly webPageMs: number;
-  /** Minimum pause between two renewals of a helper whose connection to Android's accessibility has worn out. */
+  /** Minimum pause between two restarts of a helper whose connection to Android's accessibility has worn out. */
   readonly renewalMs: number;
 
-  /** Pause before the first reading of a screen of which no change was reported: apps may change without an event. Doubles. */
+  /**
+   * Pause before reading a screen that reported no change: apps may change without an event. Doubles up to `maxLookMs`.
+   */
   readonly firstLookMs: number;
-  /** The longest such pause. From then on the phone polls its own screen. */
+  /** Maximum of that pause. Once it is reached, the phone polls its own screen. */
   readonly maxLookMs: number;
   /** Interval of readings while the phone polls its own screen. */
   readonly ownLookMs: number;
-  /** Pause between two readings of a screen that reports changes all the time. */
+  /** Pause between two readings of a screen that reports changes continuously. */
   readonly changeRestMs: number;
 
-  /** Interval of pictures of a film, when nothing is done to the phone. */
+  /** Interval of pictures of a film while no call changes the screen. */
   readonly filmPictureMs: number;
-  /** The same after a call that may have changed the screen. */
+  /** Interval of pictures of a film after a call that may have changed the screen. */
   readonly filmAfterCallMs: number;
-  /** Interval of looks of a film that waits whether there was such a call. */
+  /** Maximum wait of a film for the encoder to start. Without video by then, the film consists of pictures. */
+  readonly filmStartMs: number;
+  /** Interval at which a waiting film checks for such a call or for new packets. */
   readonly filmPollMs: number;
-  /** Length of a stretch of video, which ends at the first key packet after it. The host has it in memory and loses it when it dies. */
+  /**
+   * Length of a video stretch, which ends at the first key packet after it. The host buffers a stretch in memory and
+   * loses it when it dies.
+   */
   readonly filmStretchMs: number;
-  /** Length of a stretch without key packets, as of a screen at rest. */
+  /** Maximum length of a video stretch without key packets, such as of a screen at rest. */
   readonly maxFilmStretchMs: number;
 }
 
@@ -80,6 +97,7 @@ export const hostTimings: HostTimings = Object.freeze({
   changeRestMs: 250,
   filmPictureMs: 1000,
   filmAfterCallMs: 500,
+  filmStartMs: 3000,
   filmPollMs: 100,
   filmStretchMs: 10_000,
   maxFilmStretchMs: 60_000,

@@ -1,10 +1,10 @@
 /**
- * Questions that the server asks a host, mostly about a phone: one row a question. The question is a message of
- * the server, with the phone's serial number; the answer is a binary frame of the host with the same type, or
+ * Questions that the server asks a host, mostly about a phone. Each row is one question. The question is a message of
+ * the server with the phone's serial number. The answer is a binary frame of the host with the same type, or
  * `request_failed` with the reason.
  *
- * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the
- * endpoint that asks it.
+ * To add a question, add a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the endpoint
+ * that asks it.
  */
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { HostActSteps, HostNode, PhoneInput } from '../phones/act.ts';
@@ -18,23 +18,23 @@ import { JsonObject } from '../rest/contract.ts';
 import { maxRecordedCalls } from '../runs/run-limits.ts';
 
 interface HostQuestionRow {
-  /** The first version of the host protocol with this question. Earlier hosts are not asked it. */
+  /** First version of the host protocol with this question. Earlier hosts do not get it. */
   readonly since: number;
-  /** Fields of the question, besides the phone. */
+  /** Fields of the question, in addition to the phone. */
   readonly asks: TProperties;
-  /** Maximum size of the answer's payload. A longer one counts as no answer. */
+  /** Maximum size of the answer's payload, in bytes. A larger one counts as no answer. */
   readonly maxAnswerBytes: number;
-  /** Somebody uses the phone by hand: the question says who. */
+  /** Set when a user controls the phone; the question then identifies the user. */
   readonly isTouch?: true;
 }
 
-/** A user of a phone by hand. */
+/** User who controls a phone by hand. */
 export const HostTouch = Type.Object({
-  /** The service's ID of the phone, which `lease` counts for. */
+  /** Service's ID of the phone, to which `lease` refers. */
   device_id: Id,
-  /** How many leases of the phone have begun or ended until this touch was permitted. */
+  /** Number of leases of the phone that have begun or ended before this touch was permitted. */
   lease: Type.Integer({ minimum: 0 }),
-  /** Tells users apart, and says nothing of them. */
+  /** Opaque value that distinguishes users. */
   by: Type.String({ maxLength: 100 }),
 });
 export type HostTouch = Static<typeof HostTouch>;
@@ -42,23 +42,26 @@ export type HostTouch = Static<typeof HostTouch>;
 const megabyte = 1024 * 1024;
 
 export const hostQuestions = {
-  /** Answer: a JPEG. */
+  /** Takes a screenshot. Answer: a JPEG. */
   screenshot: { since: 1, asks: {}, maxAnswerBytes: 8 * megabyte },
-  /** Tree and picture of one moment. `width`: of the picture, at most. Answer: JSON of a `DeviceScreen`. */
+  /**
+   * Reads tree and picture of one moment. `width` is the maximum width of the picture. Answer: JSON of a
+   * `DeviceScreen`.
+   */
   screen: {
     since: 2,
     asks: {
       width: Type.Union([Type.Integer(), Type.Null()]),
-      /** False: the tree alone. Hosts before version 9 take the picture all the same. */
+      /** Whether to include the picture. Default true. Hosts before version 9 always take it. */
       picture: Type.Optional(Type.Boolean()),
     },
     maxAnswerBytes: 4 * megabyte,
   },
-  /** How the phone is and what it went through. Answer: JSON of a `PhoneHealth`. */
+  /** Reads health and history of the phone. Answer: JSON of a `PhoneHealth`. */
   health: { since: 4, asks: {}, maxAnswerBytes: megabyte },
   /**
-   * The next picture of a live view that is not the one with the hash `known`; after a second the known one again. Answer:
-   * JSON of a `LiveFrame`, a line feed, and the JPEG; nothing after it when the picture is the known one.
+   * Returns the next picture of a live view whose hash differs from `known`; after one second, the known one again.
+   * Answer: JSON of a `LiveFrame`, a line feed, and the JPEG, which is omitted when the picture is the known one.
    */
   live: {
     since: 5,
@@ -66,8 +69,9 @@ export const hostQuestions = {
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
   /**
-   * The packets of a live view's video after that place, or from the last key frame on where there are none; after a quarter
-   * of a second without one an empty list. Answer: JSON of a `HostVideo`, a line feed, and the packets.
+   * Returns the packets of a live view's video after the given place, or from the last key frame on when these packets
+   * are gone. Without new packets, the list is empty after a quarter of a second. Answer: JSON of a `HostVideo`, a line
+   * feed, and the packets.
    */
   video: {
     since: 9,
@@ -75,8 +79,8 @@ export const hostQuestions = {
     maxAnswerBytes: maxVideoBytes + 64 * 1024,
   },
   /**
-   * The same for a wall of phones, smaller and at most twice a second, and as soon as there is another one;
-   * after two seconds the known one again. Callers that ask in the meantime get the same picture.
+   * Returns the next picture for a wall of phones: smaller than that of a live view, at most twice per second, and as
+   * soon as it changes; after two seconds, the known one again. Callers that ask meanwhile get the same picture.
    */
   wall: {
     since: 9,
@@ -84,21 +88,26 @@ export const hostQuestions = {
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
   /**
-   * Touch, type or start something. Answer: empty, when it was done; with `tell_window`, JSON of the `TouchedWindow` that the touch got to, or
-   * of null where the phone does not tell.
+   * Touches, types or starts something. Answer: empty once done; with `tell_window`, the JSON of the `TouchedWindow`
+   * that received the touch, or of null when the phone does not report it. With `settle`, the answer waits until the
+   * screen is at rest, for at most three seconds.
    */
   input: {
     since: 4,
-    asks: { input: PhoneInput, tell_window: Type.Optional(Type.Boolean()) },
+    asks: {
+      input: PhoneInput,
+      tell_window: Type.Optional(Type.Boolean()),
+      settle: Type.Optional(Type.Boolean()),
+    },
     isTouch: true,
     maxAnswerBytes: 1024,
   },
-  /** The text on the clipboard. Answer: JSON of a `PhoneClipboard`. */
+  /** Reads the text on the clipboard. Answer: JSON of a `PhoneClipboard`. */
   clipboard: { since: 9, asks: {}, isTouch: true, maxAnswerBytes: 4 * megabyte },
-  /** Take a part of a file, and with the last one store or install it. Answer: JSON of a `SentFile`. */
+  /** Takes a part of a file; with the last part, stores or installs it. Answer: JSON of a `SentFile`. */
   file: { since: 9, asks: { file: SentFilePart }, isTouch: true, maxAnswerBytes: 64 * 1024 },
   /**
-   * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
+   * Executes steps that find their nodes on the screen of that moment, as far as the time allows. Answer: JSON of a
    * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.
    */
   act: {
@@ -108,21 +117,24 @@ export const hostQuestions = {
     maxAnswerBytes: 4 * megabyte,
   },
   /**
-   * A lease of the phone has begun or ended: give up what waits of the one before, and forget what was remembered for it. Answer:
-   * empty, at once.
+   * Reports that a lease of the phone has begun or ended. The host drops waiting inputs of the previous lease and
+   * forgets what it has remembered for it. Answer: empty, at once.
    */
   lease: {
     since: 9,
     asks: { device_id: HostTouch.properties.device_id, lease: HostTouch.properties.lease },
     maxAnswerBytes: 1024,
   },
-  /** Properties of a node, and how code finds it, on the screen as it is then. Answer: JSON of a `NodeInspection`. */
+  /**
+   * Reads the properties of a node on the screen of that moment, and the code that finds it. Answer: JSON of a
+   * `NodeInspection`.
+   */
   node: { since: 9, asks: { node: HostNode }, maxAnswerBytes: megabyte },
-  /** The apps that are installed. Answer: JSON of `PhoneApps`. */
+  /** Lists the installed apps. Answer: JSON of `PhoneApps`. */
   apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
   /**
-   * Pair a phone; `serial` is empty. With a password, have the ADB server wait for a phone that scans a code
-   * with both; without, report the progress. Answer: JSON of a `Pairing`, or of null for one that is not known.
+   * Pairs a phone; `serial` is empty. With a password, the ADB server waits for a phone that scans a code with both;
+   * without one, the question reads the progress. Answer: JSON of a `Pairing`, or of null for an unknown one.
    */
   pairing: {
     since: 9,
@@ -133,15 +145,15 @@ export const hostQuestions = {
     maxAnswerBytes: 16 * 1024,
   },
   /**
-   * Replay saved screens with a project's code, as far as the time reaches; `serial` is empty. Only hosts whose
-   * `hello` has `replays` are asked. Answer: JSON of a `HostReplayAnswer`.
+   * Replays saved screens with a project's code, as far as the time allows; `serial` is empty. Only hosts with
+   * `replays` in their `hello` are asked. Answer: JSON of a `HostReplayAnswer`.
    */
   replay: {
     since: 9,
     asks: {
       code: Type.String(),
       source_map: Type.Union([Type.String(), Type.Null()]),
-      /** `agent.arguments`. */
+      /** Values of `agent.arguments`. */
       parameters: JsonObject,
       job_variables: JsonObject,
       fetches: ReplayFetches,
@@ -149,7 +161,7 @@ export const hostQuestions = {
         Type.Object({ tree_json: Type.String(), stage: Type.Union([Type.String(), Type.Null()]) }),
         { maxItems: 100 },
       ),
-      /** The screens of one record in their order, instead of others. */
+      /** Screens of one record in order; replaces `screens`. */
       sequence: Type.Optional(
         Type.Object({
           screens: Type.Array(
@@ -172,7 +184,7 @@ export const hostQuestions = {
 
 type Rows = typeof hostQuestions;
 export type HostQuestionType = keyof Rows;
-/** Questions that use a phone by hand. */
+/** Questions that control a phone by hand. */
 export type HostTouchType = {
   [Name in HostQuestionType]: Rows[Name] extends { isTouch: true } ? Name : never;
 }[HostQuestionType];
@@ -181,14 +193,14 @@ export const isHostTouch = (type: HostQuestionType): type is HostTouchType =>
 
 type Said<Asks extends TProperties> = Static<TObject<Asks>>;
 
-/** The message of a question. */
+/** Message of a question. */
 export type HostQuestionOf<Name extends HostQuestionType> = {
   type: Name;
   request_id: string;
   serial: string;
-  /** App limit of the token that asks. From version 9 on; earlier hosts are not asked with it. */
+  /** App limit of the asking token. From version 9 on; earlier hosts do not get questions with it. */
   app_limit?: AppLimit;
-  /** Present in questions that touch the phone. From version 9 on. */
+  /** User of a question that touches the phone. From version 9 on. */
   touch?: HostTouch;
 } & Said<Rows[Name]['asks']>;
 

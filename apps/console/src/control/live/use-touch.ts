@@ -8,17 +8,17 @@ import { notifyFailure } from '../../parts/notices.tsx';
 import { screenQuery } from '../../fleet/screens/screen-tree.ts';
 import type { useLease } from './use-lease.ts';
 
-/** Time within which typed letters are sent as one text. */
+/** Typed characters within this time are sent as one text, in ms. */
 const gatherMs = 150;
 
-/** Input of a person to a phone. */
+/** Sends a user's input to a phone. */
 export interface Touch {
   readonly send: (input: PhoneInput) => void;
-  /** Single letters, which go together. */
+  /** Types characters, which are collected into one text. */
   readonly type: (text: string) => void;
 }
 
-/** Touches a phone, one thing after the other, in the order in which somebody did them. */
+/** Sends touches to a phone one by one, in the order of the input. */
 class Touches implements Touch {
   readonly #touch: (input: PhoneInput) => Promise<unknown>;
   #last = Promise.resolve();
@@ -48,7 +48,7 @@ class Touches implements Touch {
     if (text !== '') this.#add({ type: 'text', text });
   }
 
-  /** After one that failed, those that wait are dropped: they were meant for the screen that it leads to. */
+  /** Queues an input. A failed input drops those queued behind it, which were meant for the screen that it leads to. */
   #add(body: PhoneInput): void {
     const series = this.#series;
     const touch = async (): Promise<void> => {
@@ -58,33 +58,36 @@ class Touches implements Touch {
     this.#last = this.#last.then(touch).catch((error: unknown) => {
       series.isOver = true;
       this.#series = { isOver: false };
-      notifyFailure('The phone was not touched', error);
+      notifyFailure('The input was not sent', error);
     });
   }
 }
 
 interface TouchOptions {
-  /** The touch is refused when it does not hold any more. */
+  /** ID of the lease to use; the touch is refused if the lease has ended. */
   readonly leaseId?: string | undefined;
-  /** Has the answer say which window got the touch. Default: false. */
+  /** Whether the reply names the touched window. Default: false. */
   readonly tellsWindow?: boolean;
+  /** Whether the reply waits until the screen is stable. Default: false. */
+  readonly settles?: boolean;
 }
 
 export const touchPhone = (
   deviceId: string,
   body: PhoneInput,
-  { leaseId, tellsWindow = false }: TouchOptions = {},
+  { leaseId, tellsWindow = false, settles = false }: TouchOptions = {},
 ) =>
   call('POST /api/v2/devices/:id/input', {
     params: { id: deviceId },
     query: {
       ...(leaseId !== undefined && { lease_id: leaseId }),
       ...(tellsWindow && { tell_window: 'true' }),
+      ...(settles && { settle: 'true' }),
     },
     body,
   });
 
-/** Touches go to the phone one after the other; `touch` says how, when it is more than that. */
+/** Sends touches to the phone one by one. `touch` replaces the way of sending one. */
 export function useTouch(deviceId: string, touch?: (input: PhoneInput) => Promise<unknown>): Touch {
   const current = useRef(touch);
   useEffect(() => {
@@ -111,16 +114,16 @@ interface Size {
 type Fingers = Extract<PhoneInput, { type: 'fingers' }>;
 
 const zoomMs = 300;
-/** Distances of the fingers from the middle, as shares of the smaller side of the screen. */
+/** Distances of the fingers from the center, as fractions of the screen's shorter side. */
 const [nearShare, farShare] = [0.1, 0.35];
 
-/** Position of the second finger: opposite the first, across the middle of the screen. */
+/** Returns the position of the second finger: point reflection across the screen's center. */
 export const mirrored = ({ x, y }: Point, { width, height }: Size): Point => ({
   x: Math.max(0, width - 1 - x),
   y: Math.max(0, height - 1 - y),
 });
 
-/** Two fingers around the middle of the screen, of which one goes that way. */
+/** Returns two fingers mirrored at the center of the screen, one of which moves between the given points. */
 export function pinchAlong(from: Point, to: Point, size: Size, duration_ms: number): Fingers {
   const [otherFrom, otherTo] = [mirrored(from, size), mirrored(to, size)];
   const way = (start: Point, end: Point): Fingers['ways'][number] => ({
@@ -132,7 +135,7 @@ export function pinchAlong(from: Point, to: Point, size: Size, duration_ms: numb
   return { type: 'fingers', ways: [way(from, to), way(otherFrom, otherTo)], duration_ms };
 }
 
-/** Two fingers that part, or come together, in the middle of the screen. */
+/** Returns two fingers that spread or pinch at the center of the screen. */
 export function zoom(isIn: boolean, size: Size): Fingers {
   const side = Math.min(size.width, size.height);
   const at = (share: number): Point => ({
@@ -145,7 +148,7 @@ export function zoom(isIn: boolean, size: Size): Fingers {
 
 const noSecrets: ReadonlyMap<string, string> = new Map();
 
-/** Touches of a phone that somebody takes with the first of them; while it is on, each is written as code. */
+/** Controls a phone and takes its lease with the first touch. While recording is on, each touch is written as code. */
 export function useRecording(
   device: Device,
   lease: ReturnType<typeof useLease>,
@@ -164,22 +167,24 @@ export function useRecording(
     setWriting(true);
     try {
       const before = await readScreen();
-      const { touched_window: touched } = await touchPhone(device.device_id, input, { tellsWindow: true });
-      write(by.write({ input, window: touched, before, after: await untilSettled(readScreen) }));
+      const options = { tellsWindow: true, settles: true };
+      const { touched_window: touched } = await touchPhone(device.device_id, input, options);
+      write(by.write({ input, window: touched, before, after: await readScreen() }));
       setSecrets((known) => new Map([...known, ...by.secrets]));
     } finally {
       setWriting(false);
     }
   };
   const touch = async (input: PhoneInput): Promise<void> => {
-    if (!lease.isMine && !(await lease.take())) throw new Error(lease.reason ?? 'You have no control of it.');
+    if (!lease.isMine && !(await lease.take()))
+      throw new Error(lease.reason ?? 'You do not control this phone.');
     if (recorder === undefined) await touchPhone(device.device_id, input);
     else await record(recorder, input);
   };
   return {
     isOn: recorder !== undefined,
     isWriting,
-    /** Passwords that were typed while it was on, by the names that the code has for them. */
+    /** Passwords typed during the recording, by their names in the code. */
     secrets,
     forgetSecrets: () => setSecrets(noSecrets),
     touch,
@@ -190,32 +195,3 @@ export function useRecording(
     },
   };
 }
-
-/** Wait before the first reading, in milliseconds: by then the phone has begun to react to the touch. */
-const beginsMs = 200;
-const pauseMs = 150;
-const maxReads = 12;
-
-/** A screen that two readings in a row show alike; the last one, of a screen that never comes to rest. */
-async function untilSettled(
-  read: () => Promise<AndroidNode>,
-  pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms)),
-): Promise<AndroidNode> {
-  await pause(beginsMs);
-  let last = await read();
-  for (let reads = 1; reads < maxReads; reads += 1) {
-    await pause(pauseMs);
-    const next = await read();
-    if (lookOf(next) === lookOf(last)) return next;
-    last = next;
-  }
-  return last;
-}
-
-const lookOf = (screen: AndroidNode): string =>
-  screen
-    .allNodes()
-    .map(({ viewId, text, description, isChecked, boundsInScreen: { left, top } }) =>
-      [viewId, text, description, isChecked, left, top].join(' '),
-    )
-    .join('\n');

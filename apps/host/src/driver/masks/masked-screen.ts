@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Bounds, PhoneNotification, UiNode } from '@phalanx/protocol';
 
 import type { Display } from '../display.ts';
@@ -11,10 +12,10 @@ import { areasOf, hideMasked, isAreaMask, isHidden } from './hide-masked.ts';
 
 const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|mDisplayId=|mOwnerUid='";
 
-/** A screen that has changed within that time may change back at any moment. */
+/** Time in ms after a change within which the screen may change back at any moment. */
 const afterChangeMs = 250;
 
-/** Maximum delay of a change that an input causes. Later ones come by themselves, and may come again at any moment. */
+/** Maximum delay in ms of a change that an input causes. A later change is spontaneous, and may recur at any moment. */
 const afterInputMs = 3000;
 
 const keptMs = 60_000;
@@ -27,7 +28,7 @@ class HiddenLately {
   #inputAt = -Infinity;
   #unsafeUntil = -Infinity;
 
-  /** Something was done to the phone that may change its screen. */
+  /** Notes an action on the phone that may change its screen. */
   noteInput(): void {
     this.#inputAt = performance.now();
   }
@@ -46,7 +47,7 @@ class HiddenLately {
     return this.#screens.size === 0;
   }
 
-  /** The places on all those screens while the phone may show any of them; none when its screen rests. */
+  /** Returns the hidden parts of all those screens while the phone may show any of them; none when its screen rests. */
   list(): Bounds[] {
     if (performance.now() > this.#unsafeUntil) return [];
     return [...this.#screens.values()].flatMap(({ hidden }) => hidden);
@@ -62,38 +63,46 @@ class HiddenLately {
 export interface ScreenReading {
   /** Tree without the texts of masked nodes. */
   readonly tree: ParsedTree;
-  /** Parts that a picture of that moment must not show, as far as known now. */
+  /** Returns the parts that a picture of that moment must not show, as far as known now. */
   hideAll(): HiddenParts;
   /** Whether a picture of another moment could show what must not be seen. */
   readonly isGuarded: boolean;
-  /** Whether other windows than the one in front can be seen for certain. */
+  /** Whether the window in front leaves room, so that other windows are visible for certain. */
   readonly leavesRoom: boolean;
-  /** Places of nodes. */
+  /** Bounds of nodes that must not be seen. */
   readonly bounds: readonly Bounds[];
-  /** All that the phone told, masked or not. */
+  /** Everything that the phone reported, masked or not. */
   readonly told: ToldScreen;
   readonly digest: string;
   readonly masks: readonly HeldMask[];
 }
 
 export interface MaskedScreen {
-  /** Whether a picture needs a tree, for where masked nodes are. */
+  /** Whether a picture needs a tree to locate masked nodes. */
   readonly hasNodeMasks: boolean;
-  /** Areas that are hidden wherever nodes are. */
+  /** Areas that are hidden independently of nodes. */
   readonly areas: HiddenParts;
   /** Notes an input; call it after anything that may have changed the screen. */
   noteInput(): void;
   read(signal: AbortSignal): Promise<ScreenReading>;
-  /** The last reading while nothing was done to the phone since, and it is not older than that. */
+  /** Returns the last reading unless an action on the phone followed it, or it is older than `maxAgeMs`. */
   recent(maxAgeMs: number): ScreenReading | undefined;
-  /** The same as `read`, cheaper where the phone shows what it showed at the last reading. */
+  /** Same as `read`, but cheaper when the phone shows what it showed at the last reading. */
   readForTouch(signal: AbortSignal): Promise<ScreenReading>;
-  /** Gives `before` itself where the phone shows the same as then. */
+  /** Reads the screen. Returns `before` itself when the phone still shows the same. */
   readAgain(before: ScreenReading, signal: AbortSignal): Promise<ScreenReading>;
-  /** Reading that belongs to a tree which this phone has told. */
+  /** Returns the reading of a tree from this phone. */
   readingOf(root: UiNode): ScreenReading | undefined;
-  /** Parts of that tree that must not be seen: masked nodes, password fields and areas. Undefined: this phone did not tell it. */
+  /**
+   * Returns the parts of a tree that must not be seen: masked nodes, password fields and areas. Undefined for a tree
+   * that is not from this phone.
+   */
   hiddenIn(root: UiNode): readonly Bounds[] | undefined;
+  /**
+   * Returns a digest of a tree without the texts of masked nodes: equal trees have the same. Undefined for a tree that is
+   * not from this phone.
+   */
+  digestOf(root: UiNode): string | undefined;
   /** Reads the windows, without the texts of masked nodes. */
   readWindows(signal: AbortSignal): Promise<UiNode[]>;
   /** Reads which parts of all windows must not be seen. */
@@ -105,12 +114,12 @@ interface Options {
   readonly backend: Pick<UiBackend, 'source' | 'readSource' | 'readWindows'>;
   readonly shell: PhoneShell;
   readonly masks: () => readonly HeldMask[];
-  /** Called with each tree, with all its texts. */
+  /** Called with each tree, with unmasked texts. */
   readonly onTree?: ((root: UiNode) => void) | undefined;
   readonly display: Display;
 }
 
-/** A phone's screen as it may leave the host. */
+/** Creates the masked view of a phone's screen, which may leave the host. */
 export function createMaskedScreen({ backend, shell, masks, display, onTree }: Options): MaskedScreen {
   const readings = new WeakMap<UiNode, ScreenReading>();
   const lately = new HiddenLately();
@@ -123,17 +132,17 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
   };
   const hide = (root: UiNode, rotation: number, held: readonly HeldMask[]): Bounds[] =>
     held.length === 0 ? [] : hideMasked(root, held, displayOf(rotation));
-  /** A window behind that in front may have moved since it was read. */
+  /** Reports the window to `onTree` first: a window behind the one in front may have moved since it was read. */
   const hideWindow: typeof hide = (root, rotation, held) => {
     onTree?.(root);
     return hide(root, rotation, held);
   };
   const readingOf = async (told: ToldScreen, signal: AbortSignal): Promise<ScreenReading> => {
     const tree = told.tree();
-    // Areas of masks are shares of the display.
+    // Mask areas are fractions of the display.
     await display.confirm(tree, signal);
     const { digest } = told;
-    // Before the masks are asked for: it may end some.
+    // Runs before the masks are queried, because it may end some.
     onTree?.(tree.root);
     const held = masks();
     const bounds = [...hiddenBounds(tree.root), ...hide(tree.root, tree.rotation, held)];
@@ -196,9 +205,15 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
       if (reading === undefined) return undefined;
       return [...reading.bounds, ...areasOf(reading.masks, displayOf(reading.tree.rotation))];
     },
+    digestOf(root) {
+      const reading = readings.get(root);
+      if (reading === undefined || reading.masks.length === 0) return reading?.digest;
+      // Masked content may change without being seen.
+      return hash('sha256', JSON.stringify(root), 'base64');
+    },
     async readWindows(signal) {
       const roots = await backend.readWindows(signal);
-      // The rotation of the screen is told with the tree alone.
+      // The phone reports the rotation of the screen only with the tree.
       const held = masks();
       const { rotation } = held.some(isAreaMask)
         ? (await backend.readSource(signal)).tree()
@@ -231,7 +246,7 @@ function fills({ left, top, right, bottom }: Bounds, { width, height }: Size): b
 const areSame = (some: readonly HeldMask[], others: readonly HeldMask[]): boolean =>
   some.length === others.length && some.every((mask, index) => mask === others[index]);
 
-/** Nobody tells whose toasts and notifications are that the phone announces. */
+/** Returns the properties of a text without a node. The app is unknown for announced toasts and notifications. */
 const textOf = (packageName: string | undefined, text: string | null): Parameters<typeof isHidden>[0] => ({
   packageName,
   text,
@@ -241,13 +256,14 @@ const textOf = (packageName: string | undefined, text: string | null): Parameter
 });
 
 /**
- * The packages of all windows of apps that can be seen on the main display, one for each window. The accessibility service is not
- * told of those that a dialog keeps from being touched. Undefined when the phone's answer is none that Android gives.
+ * Lists the packages of all app windows that can be seen on the main display, one for each window. The accessibility
+ * service does not know the windows that a dialog keeps from being touched. Undefined for an answer that Android never
+ * gives.
  */
 async function listVisibleApps(shell: PhoneShell, signal: AbortSignal): Promise<string[] | undefined> {
   const { stdout } = await shell.run(command, signal);
   if (!stdout.includes('WINDOW MANAGER WINDOWS')) return undefined;
-  // The number of its display stands before the package of a window.
+  // The display ID of a window precedes its package.
   let displayId = '0';
   return stdout.split('\n').flatMap((line) => {
     displayId = /^[ \t]*mDisplayId=(\d{1,10})\b/.exec(line)?.[1] ?? displayId;
@@ -262,7 +278,7 @@ export class HeldMasks {
 
   #heldOnce = 0;
 
-  /** Number of times that hiding began: another count than before means that something was hidden in between. */
+  /** Number of times that hiding began. A changed number means that something was hidden in between. */
   get heldOnce(): number {
     return this.#heldOnce;
   }
@@ -271,7 +287,7 @@ export class HeldMasks {
     return [...this.#held].flat();
   }
 
-  /** Returns how to let go. */
+  /** Holds masks. Returns the release. */
   hold(masks: readonly HeldMask[]): () => void {
     const held = [...masks];
     if (held.length > 0) this.#heldOnce += 1;

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type { AgentCallParams, Bounds, ScreenPicture } from '@phalanx/protocol';
 
 import {
@@ -20,6 +18,7 @@ import {
   explainerOf,
 } from './missing-picture.ts';
 import type { FrameSource } from '../frames/frame-source.ts';
+import { pictureDigest } from './picture-digest.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 
 export type { HiddenParts } from './encode-picture.ts';
@@ -27,23 +26,23 @@ export type { HiddenParts } from './encode-picture.ts';
 /** Quality at which a covered frame is encoded again. */
 const frameQuality = 60;
 
-/** A picture as the phone gave it: what nobody looks at need not be decoded. */
+/** Picture as the phone delivered it. Decoded on demand, because many pictures are never viewed. */
 export interface TakenPicture {
   readonly sizeBytes: number;
   /** Whether this is the phone's own lossless file, many times larger than the encoded picture. */
   readonly isRaw: boolean;
-  /** Digest of the phone's file, to recognize what was seen before; undefined where something of it is blackened. */
+  /** Digest of the phone's file, to recognize an earlier picture; undefined when part of the picture is blackened. */
   readonly digest: string | undefined;
-  /** Blackens these parts as well, in pixels of the screen; before the first `finish`. */
+  /** Blackens further parts, in pixels of the screen; call it before the first `finish`. */
   cover(hidden: HiddenParts): void;
   /**
-   * In the form that was asked for; the first call makes it, and lets go of the phone's file. Rejects for a black one where the phone tells
-   * why; where it does not, the picture has a remark.
+   * Returns the picture in the requested form. The first call encodes it, and releases the phone's file. Rejects for a
+   * black picture when the phone reports the reason; otherwise the picture has a remark.
    */
   finish(): Promise<EncodedPicture>;
 }
 
-/** A PNG file of the phone. */
+/** Wraps a PNG file of the phone. */
 export function rawPicture(
   png: Buffer,
   params: AgentCallParams<'screen.screenshot'>,
@@ -55,10 +54,10 @@ export function rawPicture(
 
 const noExplanation: ExplainPicture = async () => undefined;
 
-/** A picture of one color takes less than that of a byte a pixel, and hardly any other one does. */
+/** Maximum bytes per pixel of a picture of one color. Hardly any other picture is as small. */
 const blackShare = 1 / 40;
 
-/** The same right after it was taken: the phone is asked why it is black while it still shows what it did then. */
+/** Wraps a PNG file right after it was taken. Asks the phone why it is black while the phone still shows the same. */
 export async function justTaken(
   png: Buffer,
   params: AgentCallParams<'screen.screenshot'>,
@@ -69,7 +68,7 @@ export async function justTaken(
   return rawPicture(png, params, async () => why);
 }
 
-/** False also for what is no picture: who wants it is told. */
+/** Whether a picture is black. False for a file that is no picture: decoding it reports the error. */
 async function isPlainBlack(png: Buffer): Promise<boolean> {
   const opened = await openPicture(png).catch(() => undefined);
   if (opened === undefined) return false;
@@ -122,7 +121,7 @@ export function smallPicture(
   return taken(jpeg, { isRaw: false, explain, encode });
 }
 
-/** Arbitrary size: whether anything is hidden does not depend on it. */
+/** Arbitrary size, because it does not affect whether anything is hidden. */
 const anySize = { width: 1000, height: 1000 };
 
 const scaled = ({ left, top, right, bottom }: Bounds, scale: number): Bounds => ({
@@ -165,7 +164,7 @@ function taken(file: Buffer, { isRaw, explain, encode }: Making): TakenPicture {
       return isRaw && bytes !== undefined;
     },
     get digest() {
-      return isCovered() ? undefined : createHash('sha1').update(file).digest('base64url');
+      return isCovered() ? undefined : pictureDigest(file);
     },
     cover: (part) => {
       parts.push(part);
@@ -176,7 +175,7 @@ function taken(file: Buffer, { isRaw, explain, encode }: Making): TakenPicture {
 
 /** Form of each frame that the helper makes. */
 export const frameForm = { maxWidth: 540, quality: 40, framesPerSecond: 8 } as const;
-/** A frame that does not come in time would show another screen. */
+/** Maximum wait in ms. A frame that arrives later would show another screen. */
 const frameWaitMs = 400;
 
 interface Aside {
@@ -187,9 +186,9 @@ interface Aside {
 }
 
 /**
- * A picture of about now, that no call of user code waits for. Frames that the helper's own thread makes small are the
- * cheapest by far, once they flow; but how old one is nobody knows: they are for who looks at the phone alone, and not
- * where a tree tells what of a picture must not be seen.
+ * Takes a picture of about now, for which no call of user code waits. Frames that the helper's own thread scales down
+ * are by far the cheapest once they flow. Their age is unknown, so they serve only people who watch the phone, and not
+ * pictures whose hidden parts a tree defines.
  */
 export async function takePictureAside(
   { shell, frames, display }: Aside,
@@ -197,7 +196,7 @@ export async function takePictureAside(
   signal: AbortSignal,
 ): Promise<TakenPicture> {
   const explain = explainerOf(shell, undefined);
-  // The helper's frames are of the panel that Android takes for the first.
+  // The helper's frames show the panel that Android considers the first.
   if (frames !== undefined && !hasSeveralPanels(shell)) {
     const next = frames.next(AbortSignal.any([signal, AbortSignal.timeout(frameWaitMs)]));
     next.catch(() => {});

@@ -20,6 +20,7 @@ import { touchedOf } from '../../driver/touch/find-touched.ts';
 import type { Phone } from '../phone.ts';
 import { requireNoSecretOfOthers, touchesApp } from '../secrets-of-others.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
+import { pause } from '../../time/time-limit.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { nextLiveFrame, nextVideoPackets, nextWallFrame } from './live-camera.ts';
@@ -28,6 +29,7 @@ import type { Driver } from '../../driver/driver.ts';
 import { findTarget, readAs } from './act/find-target.ts';
 import { PhoneEye } from './act/phone-look.ts';
 import { takeFile } from './take-file.ts';
+import { restMs, whenAtRest } from './when-at-rest.ts';
 
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
@@ -40,7 +42,10 @@ type Answer<Name extends PhoneQuestion> = (
   context: AnswerContext,
 ) => Promise<Buffer>;
 
-/** One row a question of the protocol (`hostQuestions`) about a phone: it resolves with the payload, and rejects with the reason. */
+/**
+ * Handlers of the protocol's questions about a phone (`hostQuestions`). Each resolves with the payload or rejects with
+ * the reason.
+ */
 const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   screenshot: async (_phone, _question, { driver, signal }) => {
     const wanted = { format: 'jpeg', maxWidth: screenshotWidth } as const;
@@ -81,7 +86,7 @@ interface AnswerOptions {
   readonly log: Logger;
 }
 
-/** Answers a question of the server about a phone, or says why there is no answer. */
+/** Answers a question of the server about a phone, or gives the reason why it has no answer. */
 export async function answerQuestion<Name extends PhoneQuestion>(
   question: HostQuestionOf<Name>,
   { phones, connection, clock, mayChangeApps, log }: AnswerOptions,
@@ -120,7 +125,7 @@ function isTouch({ input }: { readonly type: string; readonly input?: PhoneInput
   return touchesApp(input?.type === 'launch_app' ? 'app.launch' : 'input.key', keyCode);
 }
 
-/** JSON of a `PhoneHealth`, in the service's time. */
+/** Returns the JSON of a `PhoneHealth`, with times of the service's clock. */
 async function tellHealth(
   { facts, history }: Phone,
   _question: HostQuestionOf<'health'>,
@@ -137,22 +142,33 @@ async function tellHealth(
 
 const defaultSwipeMs = 300;
 
-/** Does the input among the calls of automations that run on the phone. */
+/** Queues the input behind the running calls of automations on the phone. */
 async function doInput(
   phone: Phone,
-  { input, tell_window: tellWindow = false }: HostQuestionOf<'input'>,
+  { input, tell_window: tellWindow = false, settle = false }: HostQuestionOf<'input'>,
   { driver, signal }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {
     const window = await act(driver(), { input, tellWindow }, signal);
+    if (settle) await untilAtRest(driver(), signal);
     return tellWindow ? Buffer.from(JSON.stringify(window ?? null)) : Buffer.alloc(0);
   } finally {
     letSleep();
   }
 }
 
-/** Resolves with the window that a tap or a swipe got to, where that is wanted. */
+/** Waits until the screen is at rest. An unreadable screen, such as of a locked phone, does not block the caller. */
+async function untilAtRest(driver: Driver, signal: AbortSignal): Promise<void> {
+  const look = async (): Promise<string> => {
+    const { root } = await driver.call('screen.content', {}, signal);
+    return driver.digestOf(root) ?? '';
+  };
+  await pause(restMs, signal);
+  await whenAtRest(look, signal).catch(() => false);
+}
+
+/** Executes the input. If requested, resolves with the window that received a tap or a swipe. */
 async function act(
   driver: Driver,
   { input, tellWindow }: { input: PhoneInput; tellWindow: boolean },
@@ -188,10 +204,10 @@ async function act(
 }
 
 const maxTextLength = 1000;
-/** A selector of texts that are longer is read by nobody. */
+/** Maximum length of proposed code in characters: a longer selector is unreadable. */
 const maxCodeLength = 2000;
 
-/** JSON of a `NodeInspection`. Rejects when the node is gone or can no longer be told from its equals. */
+/** Returns the JSON of a `NodeInspection`. Rejects when the node is gone or is indistinguishable from others. */
 async function inspectNode(
   _phone: Phone,
   { node: wanted }: HostQuestionOf<'node'>,

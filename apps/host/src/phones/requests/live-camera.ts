@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type { HostQuestionOf, LiveFrame, HostVideo } from '@phalanx/protocol';
 
 import type { Driver } from '../../driver/driver.ts';
@@ -7,14 +5,17 @@ import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { encodePicture } from '../../driver/pictures/encode-picture.ts';
+import { pictureDigest } from '../../driver/pictures/picture-digest.ts';
 import type { TakenPicture } from '../../driver/pictures/taken-picture.ts';
 
-/** Maximum wait for another picture. After it, the last one is given again. */
+/** Maximum wait for a changed picture, in milliseconds. Then the last one is sent again. */
 const stillMs = 1000;
-/** Each picture that the phone does not make small by itself costs it, and this host, a good part of that. */
+/**
+ * Pause after a picture that the phone did not scale down itself, in milliseconds: it loads the phone and this host.
+ */
 const afterRawMs = 400;
 
-/** A `LiveFrame` and its picture. */
+/** Returns a `LiveFrame` and its picture. */
 export async function nextLiveFrame(
   _phone: Phone,
   { known }: HostQuestionOf<'live'>,
@@ -29,9 +30,7 @@ export interface LivePicture extends Omit<LiveFrame, 'captured_at'> {
   readonly jpeg: Buffer;
 }
 
-const hashOf = (jpeg: Buffer): string => createHash('sha1').update(jpeg).digest('base64url');
-
-/** A `LiveFrame` and its picture, unless that is the known one. */
+/** Encodes a `LiveFrame` and its picture; omits a picture that the caller already has. */
 function frameAnswer(
   { width, height, hash, capturedAt, jpeg }: LivePicture,
   known: string | null,
@@ -42,7 +41,7 @@ function frameAnswer(
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), picture]);
 }
 
-/** Another one than the known one, or, when there is none for a second, the last. */
+/** Returns a picture that differs from the known one, or the last one when nothing changes for a second. */
 async function nextPicture(driver: Driver, known: string | null, signal: AbortSignal): Promise<LivePicture> {
   const beganAt = performance.now();
   for (;;) {
@@ -60,16 +59,16 @@ async function takePicture(
   const { isRaw } = taken;
   const capturedAt = Date.now();
   const { data, originalWidth: width, originalHeight: height } = await taken.finish();
-  return { picture: { width, height, hash: hashOf(data), capturedAt, jpeg: data }, isRaw };
+  return { picture: { width, height, hash: pictureDigest(data), capturedAt, jpeg: data }, isRaw };
 }
 
-/** A `HostVideo` and its packets. */
+/** Returns a `HostVideo` and its packets. */
 export async function nextVideoPackets(
   phone: Phone,
   { after }: HostQuestionOf<'video'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
-  // Says why the phone can't be watched.
+  // Throws the reason why the phone can't be watched.
   phone.driver();
   const { video, description } = phone;
   if (video === undefined || description === undefined) throw new Error('The phone is connecting');
@@ -98,20 +97,22 @@ const answerOf = (head: HostVideo, data: readonly Buffer[]): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...data]);
 
 const form = { format: 'jpeg', maxWidth: 240, quality: 50 } as const;
-/** Twice a second is as much as a wall shows. */
+/** Pause between two pictures in milliseconds: a wall shows at most two per second. */
 const betweenMs = 450;
-/** A picture that the phone does not make small by itself costs it, and this host, a good part of that. */
+/**
+ * Pause after a picture that the phone did not scale down itself, in milliseconds: it loads the phone and this host.
+ */
 const betweenRawMs = 1800;
-/** Maximum wait for another picture. After it, the last one is given again. */
+/** Maximum wait for a changed picture, in milliseconds. Then the last one is sent again. */
 const pollMs = 2000;
 const takingMs = 10_000;
 
 interface WallPicture extends LivePicture {
-  /** Digest of the phone's file. */
+  /** Digest of the file from the phone. */
   readonly digest: string | undefined;
 }
 
-/** A `LiveFrame` and its picture. */
+/** Returns a `LiveFrame` and its picture. */
 export async function nextWallFrame(
   phone: Phone,
   { known }: HostQuestionOf<'wall'>,
@@ -123,7 +124,7 @@ export async function nextWallFrame(
 async function smallOf(taken: TakenPicture): Promise<Omit<WallPicture, 'capturedAt' | 'digest'>> {
   const { data, originalWidth: width, originalHeight: height } = await taken.finish();
   const { data: jpeg } = await encodePicture(data, form);
-  return { width, height, jpeg, hash: hashOf(jpeg) };
+  return { width, height, jpeg, hash: pictureDigest(jpeg) };
 }
 
 const cameras = new WeakMap<Driver, WallCamera>();
@@ -134,7 +135,7 @@ function cameraOf(driver: Driver): WallCamera {
   return camera;
 }
 
-/** The small pictures of one phone: each is taken once, however many servers ask for it. */
+/** Takes the small pictures of one phone. Each is taken once, however many servers request it. */
 class WallCamera {
   readonly #driver: Driver;
   #last: WallPicture | undefined;
@@ -145,7 +146,7 @@ class WallCamera {
     this.#driver = driver;
   }
 
-  /** Another one than the known one, or, when there is none for a while, the last. */
+  /** Returns a picture that differs from the known one, or the last one when nothing changes for a while. */
   async next(known: string | null, signal: AbortSignal): Promise<WallPicture> {
     const beganAt = performance.now();
     for (;;) {
@@ -170,7 +171,7 @@ class WallCamera {
     const capturedAt = Date.now();
     this.#nextAt = performance.now() + (taken.isRaw ? betweenRawMs : betweenMs);
     const { digest } = taken;
-    // Most screens are the same most of the time: those are not decoded.
+    // Most screens rarely change, so an unchanged file is not decoded again.
     this.#last =
       before !== undefined && digest !== undefined && digest === before.digest
         ? { ...before, capturedAt }

@@ -16,14 +16,14 @@ import type { ConnectedHosts, TouchFor } from '../hosts/connected-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { LeaseClaimant } from './leases/leases.ts';
 
-/** Codes of the errors for a host, or its phone, that did not do what it was asked for. */
+/** Error codes for requests that a host or its phone failed to fulfill. */
 type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
 
-/** Phone to ask about, and the hosts to ask. */
+/** Phone that a question is about, and the hosts to send it through. */
 export interface Asked {
   readonly hosts: Pick<ConnectedHosts, 'ask'>;
   readonly device: FleetDevice;
-  /** App limit of the caller's token; undefined: none. */
+  /** App limit of the caller's token, if it has one. */
   readonly appLimit: AppLimit | undefined;
 }
 
@@ -33,7 +33,10 @@ type Ask = <Question extends HostQuestion>(
 ) => Promise<Buffer>;
 type QuestionOfLooks = Exclude<HostQuestion, { type: HostTouchType }>;
 
-/** Asks the host of a phone. Throws `device_offline` when it is not connected, and `failureCode` when it gives no answer. */
+/**
+ * Asks the host of a phone. Throws `device_offline` when the host is not connected, `app_not_allowed` when the app
+ * limit forbids the request, and `failureCode` when the host fails to answer.
+ */
 export async function askHost<Answer>(
   { hosts, device: { id, epoch, reason }, appLimit }: Asked,
   failureCode: HostFailureCode,
@@ -57,7 +60,7 @@ interface AnswerCheck<Answer> {
   Check: (value: unknown) => value is Answer;
 }
 
-/** Reads the JSON that a host has answered. Throws a sentence for people when it is another one, or too much of it. */
+/** Parses the JSON answer of a host. Throws a user-facing message when it is too large or does not match the schema. */
 export function readAnswer<Answer>(answer: Buffer, validator: AnswerCheck<Answer>): Answer {
   const excess = findExcess(answer);
   if (excess !== undefined) throw new Error(`the answer of its host ${excess}`);
@@ -66,7 +69,7 @@ export function readAnswer<Answer>(answer: Buffer, validator: AnswerCheck<Answer
   throw new Error('its host gave an unexpected answer');
 }
 
-/** Asks a host for JSON, and checks the answer against its schema. */
+/** Asks a host for JSON and validates the answer against its schema. */
 export const askForJson = <Answer>(
   asked: Asked,
   question: QuestionOfLooks,
@@ -77,26 +80,28 @@ export const askForJson = <Answer>(
 interface WantedInput {
   readonly input: PhoneInput;
   readonly tellWindow: boolean;
+  /** Whether the answer waits until the screen is at rest. */
+  readonly settle: boolean;
 }
 
 const touchedWindow = Compile(Type.Union([TouchedWindow, Type.Null()]));
 
 /**
- * Resolves when the device has done it, with the window that the touch got to where that is wanted. The server of its host checks that
- * no other user has leased the device.
+ * Resolves when the device has performed the input, with the touched window if `tellWindow` is set. The server of its
+ * host checks that no other user has leased the device.
  */
 export const doInput = (
   asked: Asked,
-  { input, tellWindow }: WantedInput,
+  { input, tellWindow, settle }: WantedInput,
   claimant: LeaseClaimant,
 ): Promise<TouchedWindow | null> =>
   askHost(asked, 'host_request_failed', async (ask) => {
     const { id, serial } = asked.device;
     const answer = await ask(
-      { type: 'input', serial, input, tell_window: tellWindow },
+      { type: 'input', serial, input, tell_window: tellWindow, settle },
       { deviceId: id, ...claimant },
     );
-    // A host of an earlier release tells nothing.
+    // Hosts of earlier releases send an empty answer.
     if (!tellWindow || answer.length === 0) return null;
     return readAnswer(answer, touchedWindow);
   });

@@ -41,7 +41,7 @@ interface DeviceRoutesOptions {
   access: DeviceAccess;
   hosts: ConnectedHosts;
   activeRunRows: RunsByDevice;
-  /** Turns in which the screens that hosts answer are read. */
+  /** Turns for parsing the screens that hosts return. */
   turns: Turns;
   reader: ScreenReader;
   screens: ScreenCache;
@@ -65,7 +65,7 @@ export function addDeviceRoutes(
       query,
       async ({ cursor = '', limit }) => {
         const devices: Device[] = [];
-        // A selector means the same here as where it chooses.
+        // A selector must match the same phones here as when it chooses phones for work.
         const listed =
           query.selector === undefined ? access.listSeen(userId, cursor) : access.listForWork(userId, cursor);
         for await (const seen of listed) {
@@ -157,7 +157,7 @@ export function addDeviceRoutes(
 const textOf = ({ device_id, serial, name, brand, model }: Device): string =>
   `${device_id}\n${serial}\n${name}\n${brand} ${model}`.toLowerCase();
 
-/** Whether the device fits the filters. */
+/** Whether the device matches the filters. */
 function fits(device: Device, { state, host_id, search }: DeviceQuery): boolean {
   if (state !== undefined && device.state !== state) return false;
   if (host_id !== undefined && device.host?.id.toLowerCase() !== host_id.toLowerCase()) return false;
@@ -192,12 +192,11 @@ export function addControlRoutes(
     auditEvent.isFrequent = true;
     const asked = { hosts, device, appLimit: appLimitOf(principal) };
     const tellWindow = query.tell_window === 'true';
-    const window = await doInput(asked, { input: body, tellWindow }, claimant).catch(
-      async (error: unknown) => {
-        await leases.requireFreeNow(device, claimant);
-        throw error;
-      },
-    );
+    const wanted = { input: body, tellWindow, settle: query.settle === 'true' };
+    const window = await doInput(asked, wanted, claimant).catch(async (error: unknown) => {
+      await leases.requireFreeNow(device, claimant);
+      throw error;
+    });
     const done = { success: true, message: `${doneText(body)} on the device ${device.id}.` } as const;
     return tellWindow ? { ...done, touched_window: window } : done;
   });
@@ -228,7 +227,7 @@ export function addControlRoutes(
 
   addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    // Programs that keep a phone ask every few seconds.
+    // Programs that hold a phone renew the lease every few seconds.
     auditEvent.isFrequent = leases.find(device) !== null;
     note(auditEvent, device);
     const lease = await leases.take(device, {
@@ -261,12 +260,12 @@ export function addControlRoutes(
   });
 }
 
-/** Throws for a point off the screen, whichever way that is turned: only the phone knows which way it is now. */
+/** Throws for a point that is off the screen in every orientation, because only the phone knows the current one. */
 function requireOnScreen({ stored }: FleetDevice, input: PhoneInput): void {
   const { screen_width: width, screen_height: height } = stored;
   const longSide = Math.max(width, height);
   const outside = pointsOf(input).find((point) => Math.max(...point) >= longSide);
-  // A phone that has not said its size has 0.
+  // A phone that has not reported its size has 0.
   if (outside === undefined || longSide === 0) return;
   const problem = `The point ${outside.join(', ')} is off the screen of ${width} × ${height} pixels`;
   throw ApiError.of('invalid_request', { problem });
@@ -284,7 +283,7 @@ function pointsOf(input: PhoneInput): [x: number, y: number][] {
 const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
   auditEvent.on({ type: 'device', id, name: serial }, [ownerId]);
 
-/** Example: `Tapped 540, 1200`. Text that is typed may be a secret. */
+/** Returns a summary such as `Tapped 540, 1200`. Omits typed text, which may be a secret. */
 function doneText(input: PhoneInput): string {
   if (input.type === 'tap') return `Tapped ${input.x}, ${input.y}`;
   if (input.type === 'swipe')

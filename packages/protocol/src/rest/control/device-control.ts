@@ -45,7 +45,7 @@ export const ActOutcome = Type.Object(
 );
 export type ActOutcome = Static<typeof ActOutcome>;
 
-/** Phones by hand: seen live, touched, and held so that nobody else touches them. */
+/** Manual control of phones: live views, touches, and leases that exclude other users. */
 export const deviceControlRoutes = {
   live: {
     method: 'GET',
@@ -100,6 +100,12 @@ export const deviceControlRoutes = {
         Type.Enum(['true', 'false'] as const, {
           description:
             'Whether the reply to a tap or swipe says which window received the touch. Default `false`',
+        }),
+      ),
+      settle: Type.Optional(
+        Type.Enum(['true', 'false'] as const, {
+          description:
+            'Whether the reply is sent when the screen no longer changes, or after three seconds. Default `false`',
         }),
       ),
     }),

@@ -5,9 +5,9 @@ import { maxCaptureBytes } from '../../runs/records.ts';
 import { success, type RouteContract } from '../contract.ts';
 import { pageOf } from '../page.ts';
 
-/** Pictures and videos of one film. */
+/** Maximum number of pictures and videos in one film. */
 export const maxFilmParts = 5000;
-/** In pixels; beyond any phone's screen. */
+/** Maximum width or height in pixels, beyond any phone's screen. */
 const maxSide = 100_000;
 
 export const FilmNumber = Type.Integer({
@@ -20,10 +20,10 @@ const no_video = Type.Optional(
   Type.String({ maxLength: 300, description: 'Why there is a picture instead of a video, if known' }),
 );
 
-/** A host's description of a picture or a video that it uploads. */
+/** Description of a picture or a video that a host uploads. */
 export const FilmPartAbout = Type.Object({
   number: FilmNumber,
-  /** Time of the picture, or of the video's beginning. */
+  /** Time of the picture, or of the start of the video. */
   taken_at: EpochMs,
   /** Time until which a video shows the screen; absent for a picture. */
   ended_at: Type.Optional(EpochMs),
@@ -35,14 +35,14 @@ export type FilmPartAbout = Static<typeof FilmPartAbout>;
 
 const size_bytes = Type.Integer({ minimum: 1 });
 
-/** The screen of a run from a moment until the next picture or video. */
+/** Screen of a run from one moment until the next picture or video. */
 export const FilmPicture = Type.Object(
   { number: FilmNumber, taken_at: EpochMs, width: side, height: side, size_bytes, no_video },
   { title: 'FilmPicture' },
 );
 export type FilmPicture = Static<typeof FilmPicture>;
 
-/** The screen of a run from one moment to another, in one size. */
+/** Screen of a run between two moments, with one frame size. */
 export const FilmVideo = Type.Object(
   { number: FilmNumber, began_at: EpochMs, ended_at: EpochMs, width: side, height: side, size_bytes },
   { title: 'FilmVideo' },
@@ -53,11 +53,11 @@ export type FilmVideo = Static<typeof FilmVideo>;
 export const film = Type.Optional(
   Type.Boolean({
     description:
-      'Whether a film of each run is recorded: a video of the screen or, if the host or the device cannot record video or a mask is active, one or two small pictures per second, with masked parts in black. Read it with `GET /api/v2/runs/:id/film`. Default false',
+      'Whether a film of each run is recorded: a video of the screen or, if the host or the device cannot record video or a mask is active when the run begins, one or two small pictures per second, with masked parts in black. Read it with `GET /api/v2/runs/:id/film`. Default false',
   }),
 );
 
-/** The films of runs. */
+/** Films of runs. */
 export const filmRoutes = {
   list: {
     method: 'GET',
@@ -66,7 +66,7 @@ export const filmRoutes = {
     tag: 'Runs',
     summary: 'List the pictures and videos of the film of a run, oldest first',
     description:
-      'For runs that were launched with `film`, also while they run. A completed run without a film has one picture, its last screen, if it made any call to its device. A picture is valid until the next picture or video begins; an unchanged screen is one picture. A video covers about ten seconds, and the next one follows without a gap unless the screen was rotated, a mask became active or the device was unavailable. `no_video` of a picture says why it is not a video. Visible to everyone who may read the log of the run; kept as long as the run.',
+      'For runs that were launched with `film`, also while they run. A completed run without a film has one picture, its last screen, if it made any call to its device. A picture is valid until the next picture or video begins; an unchanged screen is one picture. A video covers about ten seconds, and the next one follows without a gap unless the screen was rotated, a mask became active or the device was unavailable. A film of videos ends with one picture, the last screen. `no_video` of a picture says why it is not a video. Visible to everyone who may read the log of the run; kept as long as the run.',
     scope: 'read',
     reach: { projects: 'within', phones: 'run' },
     params: Type.Object({ id: Id }),

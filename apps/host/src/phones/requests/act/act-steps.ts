@@ -35,20 +35,22 @@ type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Typ
 
 const defaultPressMs = 1000;
 const lookEveryMs = 250;
-/** A list that loads on may look like its end once. */
+/**
+ * Number of swipes without effect that mean the end of a list. A list that is still loading may look like its end once.
+ */
 const vainSwipesAtEnd = 2;
-/** Time for which a typed secret is hidden from anybody who looks at the phone later. */
+/** Time for which a typed secret is hidden from later viewers of the phone, in milliseconds. */
 const hiddenMs = 10 * minuteMs;
 
-/** Codes of the driver that say why nothing was touched. */
+/** Codes of the driver that give the reason why nothing was touched. */
 const ownRefusals = ['app_not_allowed', 'covered', 'not_in_view', 'gone'] as const;
 
-/** The time of the question is over before the step is. */
+/** Thrown when the time of the question is over before the step is done. */
 class Unfinished extends Error {}
 
 /**
- * Does the steps of an `act`, each on the screen as it is then. Answer: JSON of a `HostActAnswer`, a line feed, and JSON of
- * the screen at the end.
+ * Executes the steps of an `act`, each on the screen of that moment. The answer consists of the JSON of a
+ * `HostActAnswer`, a line feed, and the JSON of the final screen.
  */
 export async function doActSteps(
   phone: Phone,
@@ -110,7 +112,7 @@ class PhoneHand {
     this.eye = new PhoneEye(driver, signal);
   }
 
-  /** Stops at the first that fails. */
+  /** Executes the steps. Stops at the first failure. */
   async doAll(steps: readonly HostActStep[]): Promise<Result[]> {
     const results: Result[] = [];
     for (const step of steps) {
@@ -185,7 +187,7 @@ class PhoneHand {
 
   #call: Driver['call'] = (name, params) => this.#driver.call(name, params, this.#signal);
 
-  /** Settles also after a refused input: the phone has perhaps done a part of it. */
+  /** Settles even after a refused input, because the phone may have executed a part of it. */
   async #input(work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
@@ -194,7 +196,7 @@ class PhoneHand {
     }
   }
 
-  /** An input that is written as code when it was done. */
+  /** Executes an input, and writes it as code once it is done. */
   async #touch(input: PhoneInput, work: () => Promise<unknown>, closeKeyboard = false): Promise<void> {
     const before = this.eye.last;
     await this.#input(work);
@@ -220,7 +222,7 @@ class PhoneHand {
     this.code.typedSecret(secret);
   }
 
-  /** The driver looks again in the turn of the touch, at all windows. */
+  /** Returns the point to touch. The driver checks all windows again right before the touch. */
   async #aimAt(target: HostActTarget, closeKeyboard = false): Promise<Aim> {
     const node = await this.#find(target);
     const { root } = (await this.eye.known()).tree;
@@ -230,7 +232,7 @@ class PhoneHand {
     throw new ActRefused(found.state, reasonOf(found, on));
   }
 
-  /** Finds the target. On a screen that has changed since somebody was told of it, only a node at rest is touched. */
+  /** Finds the target. If the screen has changed since the caller read it, only a node at rest is touched. */
   async #find(target: HostActTarget): Promise<UiNode> {
     const wasAtRest = this.eye.isAtRest;
     const look = await this.eye.known();
@@ -244,7 +246,7 @@ class PhoneHand {
     return findTarget(await this.eye.settle(), target).node;
   }
 
-  /** The first of those that fit to which a touch gets. */
+  /** Returns the first matching node that a touch reaches. */
   async #findReached(look: Look, sought: string | ActSelector): Promise<UiNode | undefined> {
     const { root } = look.tree;
     for (const node of findAll(look, sought)) {
@@ -259,7 +261,7 @@ class PhoneHand {
     return largestList((await this.eye.known()).tree.root);
   }
 
-  /** A swipe that begins on the keyboard moves no list. */
+  /** Returns the part of the list outside the keyboard: a swipe that begins on the keyboard scrolls no list. */
   async #freePartOf(list: UiNode): Promise<Bounds> {
     const reach = await this.#call('screen.reach', { on: touchedOf(list) });
     return reach.state === 'free' ? reach.area : list.boundsInScreen;
@@ -282,7 +284,7 @@ class PhoneHand {
       if (performance.now() > this.#until) throw new Unfinished();
       const way = wayWithin(await this.#freePartOf(await this.#listOf(within)), direction);
       await this.#input(() => this.#call('input.swipe', { ...way, durationMs: swipeMs }));
-      vainSwipes = (await this.eye.known()).sign === look.sign ? vainSwipes + 1 : 0;
+      vainSwipes = (await this.eye.known()).digest === look.digest ? vainSwipes + 1 : 0;
     }
     const nearest = nearestTo(sought, await this.eye.known());
     const what = `${said(sought)} did not come into view, scrolling ${direction} to the end${nearest}`;
@@ -310,7 +312,7 @@ class PhoneHand {
   }
 }
 
-/** Refuses a number as the target of a wait: a node that is not on the screen yet has none. */
+/** Refuses a number as the target of a wait, because a node that is not on the screen yet has no number. */
 function soughtBy(target: HostActTarget): string | ActSelector {
   if (typeof target === 'object' && 'identity' in target)
     throw new ActRefused('gone', 'A number is of a screen that was: give a text or a selector');

@@ -27,7 +27,7 @@ function look(...nodes: readonly Shown[]): Look {
     source: 'dump',
   };
   const size = { width: 100, height: 900 };
-  return { tree, size, compact: readCompact({ ...size, tree }), sign: '' };
+  return { tree, size, compact: readCompact({ ...size, tree }), digest: undefined };
 }
 
 const topOf = (shown: Look, target: Parameters<typeof findTarget>[1]): number =>

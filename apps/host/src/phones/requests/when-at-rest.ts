@@ -1,0 +1,26 @@
+import { pause } from '../../time/time-limit.ts';
+
+/** Pause in milliseconds between two readings that must match, and before the first reading after an input. */
+export const restMs = 120;
+/** Time in milliseconds after which a continuously moving screen counts as at rest. */
+const maxWaitMs = 3000;
+
+/**
+ * Reads a screen until two consecutive readings have the same digest. `before` is the digest of an earlier reading that
+ * still counts. Returns false when the screen still moved after three seconds.
+ */
+export async function whenAtRest(
+  look: () => Promise<string>,
+  signal: AbortSignal,
+  before?: string,
+): Promise<boolean> {
+  const until = performance.now() + maxWaitMs;
+  for (let last = before; ;) {
+    const digest = await look();
+    if (digest === last) return true;
+    if (performance.now() >= until) return false;
+    last = digest;
+    await pause(restMs, signal);
+    signal.throwIfAborted();
+  }
+}
