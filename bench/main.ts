@@ -1,10 +1,10 @@
 /**
  * `npm run bench [-- names of rows] [--attack NAME …] [--count N] [--minutes N] [--part N] [--json] [--profile]`
  *
- * Measures, and prints one table. `--json` prints the same as JSON. `--profile` leaves a CPU profile of every process
- * in a temporary folder and prints where their time went. `--attack` leaves out the other attacks of `findings` and `hostile`;
- * `--count` and `--minutes` are of `simulated-phones`; `--part 0.05` has `queue`, `queue-idle` and `schedules` try themselves with a
- * twentieth of what waits, which says nothing of their goals.
+ * Measures the rows and prints one table. `--json` prints it as JSON. `--profile` writes a CPU profile of every
+ * process to a temporary folder and prints where their time went. `--attack` limits `findings` and `hostile` to the
+ * named attacks. `--count` and `--minutes` apply to `simulated-phones`. `--part 0.05` runs `queue`, `queue-idle` and
+ * `schedules` as a trial with a twentieth of the waiting work, which says nothing about their goals.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,6 +25,7 @@ import { film } from './rows/film.ts';
 import { findings } from './rows/findings.ts';
 import { firstLine } from './rows/first-line.ts';
 import { phonesBusy, phonesIdle, phonesStoring, phonesWaiting } from './rows/fleet.ts';
+import { follow } from './rows/follow.ts';
 import { grouping } from './rows/grouping.ts';
 import { hostile } from './rows/hostile.ts';
 import { ingest } from './rows/ingest.ts';
@@ -56,6 +57,7 @@ const rows = [
   launch,
   firstLine,
   confinement,
+  follow,
   write,
   save,
   commit,
@@ -129,7 +131,7 @@ for (const row of chosen) {
   try {
     measured.push({ row, result: await onStage(folder, options, (stage) => row.measure(stage)) });
   } catch (error) {
-    // The figures of the other rows are worth having all the same.
+    // Keeps the figures of the other rows.
     console.error(`${row.name} could not be measured:`, error);
     process.exitCode = 1;
   }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { ApiClient } from '@phalanx/cli/api-client';
+import { ApiClient } from '@phalanx/client/api-client';
 import { until } from '@phalanx/host/testing/until';
 import { commitRoutes, fileRoutes, projectRoutes, recordRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ async function phalanx(...commandLine: string[]): Promise<{ code: number | null;
   return { code: program.exitCode, output: program.output };
 }
 
-/** Contents of the captures of the only record of `automationId`. */
+/** Returns the contents of the captures of the only record of `automationId`. */
 async function capturesOf(api: ApiClient, automationId: string): Promise<Buffer[] | undefined> {
   const { result } = await api.call(recordRoutes.list, { query: { automation_id: automationId } });
   if (result === null || result.partial) return undefined;
@@ -64,7 +64,7 @@ test('a backup of a service that writes is restored elsewhere with all that was 
   const params = { id: project.id };
   const write = async (name: string, content: string): Promise<void> =>
     void (await api.call(fileRoutes.write, { params, body: { path: name, content } }));
-  // Does not fit into a row.
+  // Too large for a database row.
   const large = randomBytes(400_000).toString('base64');
   await write('large.txt', large);
   await api.call(commitRoutes.commit, { params, body: { message: 'with a large file' } });
@@ -84,7 +84,7 @@ test('a backup of a service that writes is restored elsewhere with all that was 
   const archive = path.join(folder, 'monday.tar');
   expect(await phalanx('backup', archive, '--data-dir', dataDir)).toEqual({
     code: 0,
-    output: expect.stringMatching(/monday\.tar has \d+ files of /),
+    output: expect.stringMatching(/Backed up \d+ files of .+ to .+monday\.tar/),
   });
   const storedAfter = stored;
   expect(storedAfter).toBeGreaterThan(storedBefore);
@@ -96,7 +96,7 @@ test('a backup of a service that writes is restored elsewhere with all that was 
   for (const checked of [restored, dataDir])
     expect(await phalanx('check', '--data-dir', checked)).toEqual({
       code: 0,
-      output: expect.stringMatching(/ and 1 project were looked at: all is well\.\n$/),
+      output: expect.stringMatching(/ and 1 project: no problems\.\n$/),
     });
   const token = installation.callerSettings['PHALANX_TOKEN'] ?? '';
   const server = new Program(['server'], {
@@ -106,7 +106,7 @@ test('a backup of a service that writes is restored elsewhere with all that was 
   });
   try {
     const [, url = ''] = await server.printed(/Phalanx server is at (\S+)/);
-    const there = new ApiClient(url, token);
+    const there = new ApiClient({ url, token, retryForMs: 0 });
     expect(await capturesOf(there, launchId)).toEqual(captures);
     expect(await readFileOf(there, project.id, 'large.txt')).toBe(large);
     const count = Number(await readFileOf(there, project.id, 'count.txt'));

@@ -9,7 +9,7 @@ let demo: Program;
 
 beforeAll(async () => {
   demo = new Program(['demo', '--listen', '127.0.0.1:0'], {});
-  await demo.printed(/Ctrl-C ends the demo/);
+  await demo.printed(/Press Ctrl-C to stop the demo/);
 });
 afterAll(() => demo.end('SIGKILL'));
 
@@ -18,7 +18,7 @@ test('it runs the sample automation and shows its logs with line numbers', () =>
   expect(demo.output).toMatch(/^\s+\d+ {2}log {4}The app says: Your registration is complete\.$/m);
   expect(demo.output).toMatch(/^\s+\d+ {2}warn {3}This is a warning/m);
   expect(demo.output).toMatch(/Run {5}completed after/);
-  // The second sample fails on purpose, which is said before and after.
+  // The second sample fails on purpose, which the output announces before and confirms after.
   expect(demo.output).toMatch(/out of steps on purpose[^]*Run {5}out of steps, as intended, after/);
 });
 
@@ -38,7 +38,7 @@ test('it ends at Ctrl-C, with success', async () => {
   expect(demo.exitCode).toBe(0);
 });
 
-/** Output of each command, run one after the other in one shell. */
+/** Runs commands one after the other in one shell. Returns their outputs. */
 async function paste(...commands: readonly (string | undefined)[]): Promise<unknown[]> {
   const between = 'printf "\\0"';
   const { stdout } = await run('bash', ['-c', commands.join(`\n${between}\n`)]);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiRefusal } from '@phalanx/cli/api-client';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { until } from '@phalanx/host/testing/until';
 import {
   fileRoutes,
@@ -14,7 +14,7 @@ import { afterEach, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
 
-/** `KILL_ROUNDS=200 npm run test:engines -- tests/groups` plays longer. */
+/** Number of kills. `KILL_ROUNDS=200 npm run test:engines -- tests/groups` runs longer. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? '4');
 const recordsARound = 9;
 const timeLimitMs = 120_000 + rounds * 30_000;
@@ -51,7 +51,7 @@ async function membersOf(id: string): Promise<string[]> {
   }
 }
 
-/** Marks the groups and undoes it, as long as there are any and the server answers. */
+/** Marks each group and undoes the mark. */
 async function markAndUndo(automationId: string): Promise<void> {
   for (const { id } of await listGroups(automationId)) {
     const params = { id };
@@ -61,8 +61,8 @@ async function markAndUndo(automationId: string): Promise<void> {
 }
 
 /**
- * Marks whose answers a kill has cut off were not undone. Others came on top of them, or a newer record has opened the
- * group again: then the group is open, and the records of the mark are still solved.
+ * Undoes the marks whose replies were lost in a kill. Later marks may lie on top of them, or a newer record may have
+ * reopened the group: then the group is open, and the records of the mark are still solved.
  */
 async function undoAll(automationId: string): Promise<void> {
   for (const { id } of await listGroups(automationId)) while (await undoOne(id));
@@ -73,7 +73,7 @@ async function undoOne(id: string): Promise<boolean> {
     await installation.api.call(groupRoutes.undo, { params: { id } });
     return true;
   } catch (error) {
-    if (error instanceof ApiRefusal && error.code === 'nothing_to_undo') return false;
+    if (error instanceof ServiceError && error.code === 'nothing_to_undo') return false;
     throw error;
   }
 }
@@ -86,7 +86,10 @@ async function listReplays(id: string): Promise<Replay[]> {
 const replay = (id: string) =>
   installation.api.call(replayRoutes.start, { params: { id }, body: { set: 'all' } });
 
-/** Each replay ends, whichever process was killed, and one that is done has a verdict of each screen, once. */
+/**
+ * Requires that each replay ends, whichever process was killed, and that a completed one has exactly one verdict per
+ * screen.
+ */
 async function requireWholeReplays(id: string): Promise<void> {
   const untilEnded = (): Promise<Replay[]> =>
     until(
@@ -95,7 +98,7 @@ async function requireWholeReplays(id: string): Promise<void> {
       (replays) => replays.every(({ ended_at: endedAt }) => endedAt !== null),
       timeLimitMs,
     );
-  // A user has a few at a time.
+  // A user may run only a few at a time.
   await untilEnded();
   await replay(id);
   const all = await untilEnded();
@@ -109,7 +112,7 @@ async function requireWholeReplays(id: string): Promise<void> {
   }
 }
 
-/** Until it is over, whether or not the server answers. */
+/** Repeats the work until the signal aborts, whether or not the server replies. */
 async function again(signal: AbortSignal, work: () => Promise<unknown>, pauseMs: number): Promise<void> {
   while (!signal.aborted) {
     await work().catch(() => undefined);
@@ -122,7 +125,7 @@ async function recordCount(automation_id: string, status?: 'pending'): Promise<n
   return (await installation.api.call(recordRoutes.list, { query })).total;
 }
 
-/** Records of runs whose host was killed before the tree was on its disk: there is nothing to group them by. */
+/** Counts records of runs whose host was killed before the tree was on its disk: they can't be grouped. */
 async function treelessCount(automation_id: string): Promise<number> {
   let count = 0;
   for (let older: string | undefined; ;) {
@@ -148,7 +151,7 @@ test(
       again(over.signal, () => replay(automationId), 300),
     ];
     for (let round = 1; round <= rounds; round += 1) {
-      // On a slow machine the host would never be back before the next kill, and nothing would run.
+      // On a slow machine the host would otherwise never reconnect before the next kill, and nothing would run.
       await installation.readyDevices();
       await sleep(700 + Math.random() * 600);
       if (round % 4 === 0) {
@@ -188,7 +191,7 @@ test(
     expect(found).toEqual({ ...found, told: shown, members: shown, once: shown });
     expect(found.groups).toHaveLength(1);
     await requireWholeReplays(automationId);
-    // Marks and undos that a killed server had begun were finished by another one.
+    // Marks and undos that a killed server had started were completed by another one.
     await undoAll(automationId);
     await until(
       'all records pending again',

@@ -13,19 +13,19 @@ import { Program } from './support/program.ts';
 
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('..', import.meta.url));
-/** Several processes start, and packages come from the network. */
+/** Time limit in ms: several processes start, and packages are downloaded. */
 const timeLimitMs = 600_000;
 
-/** Names of settings of what runs this test. */
+/** Names of settings of the process that runs this test. */
 const ofThisRun = /^(npm_|PHALANX_|TEST|VITEST|VITE_|NODE_ENV$|NODE_OPTIONS$)/i;
-/** Settings of the machine's network, such as certificates and proxies, belong to a user's shell. */
+/** Network settings of the machine, such as certificates and proxies, which a user's shell has too. */
 const ofMachine = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value = '']) =>
     ofThisRun.test(name) ? [] : [[name, value] as const],
   ),
 );
 
-/** The machine's own Node and npm, not those of the repository. */
+/** PATH with the machine's own Node and npm instead of the repository's. */
 const machinePath = (process.env['PATH'] ?? '')
   .split(path.delimiter)
   .filter((folder) => !folder.startsWith(repository))
@@ -49,7 +49,7 @@ await agent.actions.screenContent();
 agent.control.setResult({ greeting: 'Hello ' + name + ' of ' + city });`;
 const expected = people.map(({ name, city }) => `Hello ${name} of ${city}`);
 
-/** The last column of an export. */
+/** Returns the last column of an export. */
 const greetingsOf = (text: string): string[] =>
   [...text.matchAll(/,("(?:[^"]|"")*"|[^,"\r\n]*)\r\n/g)]
     .map(([, cell = '']) => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell))
@@ -57,7 +57,7 @@ const greetingsOf = (text: string): string[] =>
 
 const at = (...names: string[]): string => path.join(folder, ...names);
 
-/** The installed `phalanx`, found as a shell would. */
+/** Runs the installed `phalanx`, found in PATH like in a shell. */
 async function phalanx(args: readonly string[], cwd = folder): Promise<string> {
   const { stdout } = await run('phalanx', [...args], { cwd, env });
   return stdout;
@@ -100,7 +100,7 @@ describe('a first day', () => {
       cwd: at('service'),
     });
     const [, url = ''] = await service.printed(/Phalanx is at (\S+)/);
-    const [, tokenFile = ''] = await service.printed(/token is in (.+): take it/);
+    const [, tokenFile = ''] = await service.printed(/token is in (.+): copy it/);
     const token = (await readFile(tokenFile, 'utf8')).trim();
     client = new PhalanxClient({ url, token });
     expect(await phalanx(['login', '--server-url', url, '--token-file', tokenFile])).toContain(url);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiClient } from '@phalanx/cli/api-client';
+import type { ApiClient } from '@phalanx/client/api-client';
 import { until } from '@phalanx/host/testing/until';
 import {
   fileRoutes,
@@ -23,7 +23,7 @@ import { SimulatedHost } from './cluster/simulated-host.ts';
 import { Installation } from './support/installation.ts';
 import { SeededRandom } from './support/seeded-random.ts';
 
-/** `KILL_ROUNDS=200 npm run test:engines -- tests/jobs.engines` plays longer. */
+/** Number of kills. `KILL_ROUNDS=200 npm run test:engines -- tests/jobs.engines` runs longer. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? '4');
 const rowsARound = 12;
 const timeLimitMs = 120_000 + rounds * 30_000;
@@ -86,7 +86,7 @@ async function listTasks(get: Get, id: string): Promise<Task[]> {
   return all;
 }
 
-/** Each row was done once, and what was begun more than once says why. Returns all runs. */
+/** Requires that each row was done once, and that repeated attempts have a reason. Returns all runs. */
 async function requireWhole(get: Get, id: string): Promise<{ tasks: Task[]; runIds: Set<string> }> {
   await untilEnded(get, id);
   const tasks = await listTasks(get, id);
@@ -104,8 +104,8 @@ async function requireWhole(get: Get, id: string): Promise<{ tasks: Task[]; runI
 }
 
 /**
- * Kills the server after it has sent an end of a run and before it gets an answer. Runs that end in the
- * meantime are reported to the next server.
+ * Kills the server after it has sent the end of a run and before it receives the reply. Runs that end in the meantime
+ * are reported to the next server.
  */
 async function killBeforeAnswer(readJob: () => Promise<Job>): Promise<void> {
   receiver.habit = () => undefined;
@@ -119,7 +119,7 @@ async function killBeforeAnswer(readJob: () => Promise<Job>): Promise<void> {
 }
 
 async function killHost(readJob: () => Promise<Job>): Promise<void> {
-  // Runs go on without the server: only the end of their host ends them.
+  // Runs continue without the server: only the end of their host ends them.
   const isBusy = ({ tasks, ended_at }: Job): boolean => tasks.running > 0 || ended_at !== null;
   await until('a run on the host', readJob, isBusy, timeLimitMs);
   await installation.host.end('SIGKILL');
@@ -143,7 +143,7 @@ test(
     const { api } = installation;
     const hook = { url: receiver.url, events: ['run.ended' as const] };
     const { webhook, secret } = await api.call(webhookRoutes.create, { body: hook });
-    // Each kill of the host takes the oldest tasks, which may be the same ones again and again.
+    // Each kill of the host hits the oldest tasks, which may be the same ones repeatedly.
     const { job } = await api.call(jobRoutes.create, {
       body: {
         automation_id: await makeProject('rows', code),
@@ -154,7 +154,7 @@ test(
     });
     const readJob = async (): Promise<Job> => (await api.call(jobRoutes.get, { params: { id: job.id } })).job;
     for (let round = 1; round <= rounds; round += 1) {
-      // On a slow machine the host would never be back before the next kill, and nothing would run.
+      // On a slow machine the host would otherwise never reconnect before the next kill, and nothing would run.
       await installation.readyDevices();
       await sleep(Math.random() * 600);
       await (round % 4 === 0 ? killHost(readJob) : killBeforeAnswer(readJob));
@@ -172,7 +172,7 @@ test(
       expect(new Set(messages.map(({ signed }) => signed['webhook-id'])).size).toBe(1);
       for (const { text, signed } of messages) new Checker(secret ?? '').verify(text, signed);
     }
-    // Some message was sent twice, because it was unknown whether it had arrived.
+    // At least one message was sent twice, because its delivery was uncertain.
     expect(told.some(({ length }) => length > 1)).toBe(true);
   },
   timeLimitMs,
@@ -229,7 +229,7 @@ test(
     );
     const { tasks } = await api.call(jobRoutes.listTasks, { params: { id: job.id }, query: { limit: 1000 } });
     const rowOf = ({ input }: Task): unknown => input?.['row'];
-    // An attempt that is cut short after it has added tasks adds them again in the next one.
+    // An attempt that is interrupted after it has added tasks adds them again in the next attempt.
     const added = tasks.slice(rows.length).map(rowOf);
     const times = added.length / 2;
     expect(times).toBeLessThanOrEqual(tasks[1]?.attempts.length ?? 0);

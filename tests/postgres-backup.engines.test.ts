@@ -5,7 +5,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { ApiClient } from '@phalanx/cli/api-client';
+import { ApiClient } from '@phalanx/client/api-client';
 import { until } from '@phalanx/host/testing/until';
 import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Client } from 'pg';
@@ -21,7 +21,7 @@ let folder: string;
 const cleanUps: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-postgres-backup-'));
-  // PostgreSQL works as a user of its own.
+  // PostgreSQL runs as a separate user.
   await chmod(folder, 0o755);
 });
 afterEach(async () => {
@@ -36,7 +36,7 @@ async function startEngine(options: Parameters<typeof startPostgres>[0] = {}): P
   return engine;
 }
 
-/** A setting of PostgreSQL as the guide for operators prints it, with this folder as the archive. */
+/** Returns a setting of PostgreSQL as printed in the operators' guide, with this folder as archive. */
 async function printed(setting: string, archive: string): Promise<string> {
   const guide = await readFile(path.join(import.meta.dirname, '../docs/operating.md'), 'utf8');
   const [, value] = new RegExp(`^${setting} = '(.+)'$`, 'mv').exec(guide) ?? [];
@@ -44,7 +44,7 @@ async function printed(setting: string, archive: string): Promise<string> {
   return value.replaceAll('/backups/wal', archive);
 }
 
-/** A program of PostgreSQL, for this engine. */
+/** Runs a program of PostgreSQL for this engine. */
 async function postgres({ url }: PostgresEngine, program: string, ...args: string[]): Promise<void> {
   const { hostname, port, username } = new URL(url);
   const env = { ...process.env, PGHOST: hostname, PGPORT: port, PGUSER: username };
@@ -67,10 +67,10 @@ async function startServer(databaseUrl: string, dataDir: string): Promise<ApiCli
   });
   cleanUps.push(() => server.end());
   const [, url = ''] = await server.printed(/Phalanx server is at (\S+)/);
-  return new ApiClient(url, token);
+  return new ApiClient({ url, token, retryForMs: 0 });
 }
 
-/** Does not fit into a row. */
+/** Too large for a database row. */
 const large = randomBytes(400_000).toString('base64');
 
 async function makeProject(api: ApiClient, name: string): Promise<string> {
@@ -84,7 +84,7 @@ async function makeProject(api: ApiClient, name: string): Promise<string> {
 const readLarge = async (api: ApiClient, id: string): Promise<string> =>
   (await api.call(fileRoutes.read, { params: { id }, query: { path: 'large.txt' } })).content;
 
-const allIsWell = expect.stringMatching(/all is well\.\n$/);
+const allIsWell = expect.stringMatching(/no problems\.\n$/);
 
 test.skipIf(!isHere)(
   'the tables and the files of a service that runs come back from their archives',

@@ -1,4 +1,4 @@
-/** All that a run leaves, while the cable is cut and the host and the server are killed: nothing is lost, nothing is there twice. */
+/** Checks all output of a run while the cable is cut and host and server are killed: nothing is lost or duplicated. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,11 +25,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Installation } from './support/installation.ts';
 
 const timeLimitMs = 480_000;
-/** With a restart of the service in it. */
+/** Time limit in ms that includes a restart of the service. */
 const waitMs = 120_000;
 const [lines, steps] = [600, 301];
 
-/** Four lines and two steps a round: one that reads the screen, and one that does not reach the phone. */
+/** Four lines and two steps per round: one step reads the screen, the other one does not reach the phone. */
 const numbered = `
 for (let line = 1; line <= ${lines}; line += 1) {
   console.log('line ' + line);
@@ -42,7 +42,7 @@ await agent.actions.waitForText('never comes', { timeoutMs: 200 });`;
 
 const attachedBytes = 200_000;
 
-/** The screen changes every few seconds. No run may attach more than a hundred files. */
+/** The screen changes every few seconds, because a run may attach at most a hundred files. */
 const endless = `
 for (let round = 1; ; round += 1) {
   console.log('line ' + round);
@@ -53,7 +53,7 @@ for (let round = 1; ; round += 1) {
   await agent.actions.sleep(1500);
 }`;
 
-/** A film shows what is masked in no video, so that it is made of pictures. */
+/** A film with masks consists of pictures, because a video can't be masked. */
 const masks = [{ area: { left: 0, top: 0, right: 1, bottom: 0.1 } }];
 
 const Spooled = Compile(
@@ -102,11 +102,11 @@ async function runIdOf(launchId: string): Promise<string> {
 
 const spooledFolder = (): string => path.join(installation.folder, 'host', 'host', 'files');
 
-/** Those of a run that wait at the host. */
+/** Returns the spooled files of a run on the host. */
 async function spooledOf(runId: string): Promise<SpooledFile[]> {
   const indexes = (await readdir(spooledFolder())).filter((name) => name.endsWith('.json'));
   const texts = await Promise.all(
-    // One that is not there any more has been confirmed.
+    // A file that has disappeared was acknowledged.
     indexes.map((name) => readFile(path.join(spooledFolder(), name), 'utf8').catch(() => undefined)),
   );
   return texts
@@ -152,10 +152,9 @@ const filmOf = (
   installation.api.call(filmRoutes.list, { params: { id }, query: {} });
 
 async function readFilm(id: string, number: number): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
   const params = { id, number: String(number) };
-  for await (const part of await installation.api.stream(filmRoutes.read, { params })) parts.push(part);
-  return Buffer.concat(parts);
+  const part = await installation.api.call(filmRoutes.read, { params });
+  return Buffer.from(await part.arrayBuffer());
 }
 
 const untilMore = (
@@ -224,7 +223,7 @@ test(
   timeLimitMs,
 );
 
-/** Launches a project with masks, whose film is made of pictures. */
+/** Launches a project with masks, whose film consists of pictures. */
 async function launchMasked(deviceId: string): Promise<string> {
   const { api } = installation;
   const { project } = await api.call(projectRoutes.create, { body: { name: 'masked' } });
@@ -239,7 +238,7 @@ async function launchMasked(deviceId: string): Promise<string> {
   return runIdOf(project.id);
 }
 
-/** A film is a video where the phone can encode it. */
+/** Launches a project whose film is a video, if the phone can encode it. */
 async function launchWithVideo(deviceId: string): Promise<string> {
   const launchId = crypto.randomUUID();
   const about = { device_id: deviceId, launch_id: launchId, command: 'start' as const };
@@ -247,7 +246,7 @@ async function launchWithVideo(deviceId: string): Promise<string> {
   return runIdOf(launchId);
 }
 
-/** Files, pictures and videos of a run that the host has on its disk after it was cut off, by their numbers. */
+/** Files, pictures and videos of a run on the host's disk after it was disconnected, by number. */
 interface Waiting {
   readonly files: readonly string[];
   readonly pictures: readonly number[];
@@ -271,7 +270,7 @@ async function requireFiles(runId: string, waiting: readonly string[]): Promise<
     (now) => waiting.every((wanted) => now.some(({ name }) => name === wanted)),
     waitMs,
   );
-  // None is missing between them, and each is whole.
+  // No file in the sequence is missing, and each is complete.
   const rounds = files.map(({ name }) => Number.parseInt(name)).toSorted((one, other) => one - other);
   expect(rounds).toEqual(numbersTo(files.length));
   for (const round of rounds) {
@@ -307,7 +306,7 @@ async function requireVideos(runId: string, waiting: readonly number[]): Promise
   for (const { number, size_bytes } of videos) {
     const content = await readFilm(runId, number);
     expect([content.byteLength, content.toString('latin1', 4, 8)]).toEqual([size_bytes, 'ftyp']);
-    // Its last box, which a file that was cut off would not have.
+    // Last box of the file, which a truncated file would lack.
     expect(content.toString('latin1', content.byteLength - 12, content.byteLength - 8)).toBe('mfro');
   }
 }
@@ -322,7 +321,7 @@ test(
     await untilMore('files', () => filesOf(masked), 0);
     const counts = [(await linesOf(masked)).length, (await stepsOf(masked)).length];
     installation.cable.pull();
-    // The first ones may be stored already, and their acknowledgement lost.
+    // The first ones may already be stored, with their acknowledgements lost.
     const [written, video] = await until(
       'files, pictures and a video on disk',
       () => Promise.all([waitingOf(masked), waitingOf(withVideo)]),

@@ -25,7 +25,9 @@ afterEach(async () => {
 async function start(command: string, env: Record<string, string>): Promise<Program> {
   const settings = { ...address, PHALANX_DATA_DIR: path.join(folder, 'data'), ...env };
   program = new Program([command], command === 'demo' ? env : settings);
-  await program.printed(command === 'demo' ? /Ctrl-C ends the demo/ : /Phalanx (server )?is at .*\n/);
+  await program.printed(
+    command === 'demo' ? /Press Ctrl-C to stop the demo/ : /Phalanx (server )?is at .*\n/,
+  );
   return program;
 }
 
@@ -61,7 +63,7 @@ describe.runIf(isLinux && isRoot)('a service that root starts', () => {
 
   test('works as another user, who owns the data folder, and says so once', async () => {
     const { pid = 0 } = await start('start', {});
-    const [, said] = (await program?.printed(/works as user (\d+)/)) ?? [];
+    const [, said] = (await program?.printed(/runs as user (\d+)/)) ?? [];
     expect(new Set(usersOf(family(pid).map((one) => one.pid)))).not.toContain('0');
     const uid = statSync(path.join(folder, 'data')).uid;
     expect(uid).not.toBe(0);
@@ -73,11 +75,11 @@ describe.runIf(isLinux && isRoot)('a service that root starts', () => {
   test('takes up what it has left as root before', async () => {
     chmodSync(folder, 0o700);
     await start('server', { PHALANX_ADMIN_TOKEN: token });
-    await program?.printed(/WARNING: Phalanx runs as root.*may not read/);
+    await program?.printed(/WARNING: Phalanx runs as root.*cannot read/);
     await program?.end();
     chmodSync(folder, 0o755);
     await start('server', { PHALANX_ADMIN_TOKEN: token });
-    await program?.printed(/it works as user/);
+    await program?.printed(/It runs as user/);
     expect(await callWith(token)).toBe(200);
   });
 
@@ -86,7 +88,7 @@ describe.runIf(isLinux && isRoot)('a service that root starts', () => {
     rmSync(data, { recursive: true, force: true });
     writeFileSync(path.join(folder, 'letters'), '');
     await start('server', { PHALANX_DATA_DIR: folder });
-    await program?.printed(/has files that are not those of Phalanx/);
+    await program?.printed(/contains files that do not belong to Phalanx/);
     expect(statSync(path.join(folder, 'letters')).uid).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { type Device, isEnded, launchRoutes, runRoutes, type Run } from '@phalanx/protocol';
-import { ApiRefusal } from '@phalanx/cli/api-client';
 import { until } from '@phalanx/host/testing/until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -12,10 +12,10 @@ import { SeededRandom } from './support/seeded-random.ts';
 const phoneCount = 30;
 const runMs = 15_000;
 const lookMs = 100;
-/** Two are a minute; more of them show whether the memory stays flat for long. */
+/** Number of rounds. Two rounds take a minute; more of them show whether the memory stays flat. */
 const rounds = Number(process.env['PHONE_ROUNDS'] ?? 0);
 const isAsked = rounds > 0;
-/** Age up to which `ready` is promised to be confirmed: two heartbeats. */
+/** Maximum age in ms of a confirmed `ready` state: two heartbeats. */
 const promisedMs = 10_000;
 
 const retried = new Set(['launch_not_acknowledged', 'devices_unavailable']);
@@ -34,7 +34,7 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
-/** A run goes on over whatever happens to its phone, and says in the end how often it saw the screen. */
+/** Code that continues through all faults of its phone and finally reports how often it saw the screen. */
 const code = `
   const endsAt = Date.now() + ${runMs};
   let seen = 0;
@@ -61,7 +61,7 @@ const disturbances: readonly Disturbance[] = [
   () => fleet.restartAdb(),
 ];
 
-/** All of them in an order of chance, spread over the time of the runs. */
+/** Applies all faults in random order, spread over the time of the runs. */
 async function disturb(): Promise<void> {
   const under = [];
   for (const disturbance of random.shuffled(disturbances)) {
@@ -71,7 +71,7 @@ async function disturb(): Promise<void> {
   await Promise.all(under);
 }
 
-/** Looks from outside, again and again, whether a phone is shown as ready that is not there. Returns the longest time that one was. */
+/** Polls for absent phones that are shown as ready. Returns the longest such time in ms. */
 async function watchStates(end: AbortSignal): Promise<number> {
   const awaySince = new Map<FleetPhone, number>();
   let longestMs = 0;
@@ -95,14 +95,17 @@ const deviceOf = (devices: readonly Device[], { phone, address }: FleetPhone): D
 const isShownReady = (devices: readonly Device[], one: FleetPhone): boolean =>
   ['ready', 'busy'].includes(deviceOf(devices, one)?.state ?? '');
 
-/** A helper that died again and again is left alone for a while, and the device says so. */
+/** Whether a ready phone's helper is running, or the device reports that a repeatedly crashed helper is paused. */
 const isTrulyReady = (devices: readonly Device[], one: FleetPhone): boolean =>
   one.phone.isUiServerRunning || deviceOf(devices, one)?.reason.includes('the slow way') === true;
 
 const residentMb = (): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${installation.host.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Starts it, again for as long as a busy machine takes too long for thirty sandboxes at once. Returns the launch ID. */
+/**
+ * Launches the run, with retries while a busy machine is too slow to start thirty sandboxes at once. Returns the
+ * launch ID.
+ */
 const launchOn = (device_id: string): Promise<string> =>
   until(
     'a launch that begins in time',
@@ -112,7 +115,7 @@ const launchOn = (device_id: string): Promise<string> =>
       return installation.api.call(launchRoutes.launchDirect, { body }).then(
         () => launch_id,
         (error: unknown) => {
-          if (error instanceof ApiRefusal && retried.has(error.code)) return '';
+          if (error instanceof ServiceError && retried.has(error.code)) return '';
           throw error;
         },
       );
@@ -139,13 +142,13 @@ async function endedRuns(ids: readonly string[]): Promise<Run[]> {
 
 interface Sights {
   readonly seen: number;
-  /** The last reason why the screen could not be seen. */
+  /** Latest reason why the screen could not be read. */
   readonly trouble: string;
 }
 
 async function sightsOf(run_id: string): Promise<Sights> {
   const { run } = await installation.api.call(runRoutes.get, { params: { id: run_id } });
-  // The code above gives this result.
+  // The code above returns this result.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return run.result as Sights;
 }
@@ -159,12 +162,12 @@ async function runAndDisturb(): Promise<{ runs: Run[]; devices: Device[] }> {
 }
 
 interface Figures {
-  /** The host's, after the round. */
+  /** Memory of the host after the round, in MB. */
   readonly memoryMb: number;
   readonly shownReadyMs: number;
 }
 
-/** Thirty runs at once among everything that happens to phones. */
+/** Plays thirty concurrent runs during all faults of phones. */
 async function round(): Promise<Figures> {
   const end = new AbortController();
   const watched = watchStates(end.signal);
@@ -178,7 +181,7 @@ async function round(): Promise<Figures> {
   return { memoryMb: residentMb(), shownReadyMs };
 }
 
-// Thirty sandboxes at once say nothing beside the other tests of two cores: CONTRIBUTING names the command.
+// Thirty concurrent sandboxes are meaningless beside other tests on two cores: CONTRIBUTING names the command.
 test.runIf(isAsked)(
   'thirty phones of five makers: cables are pulled, helpers die, phones restart, adb dies, and every run ends well',
   { timeout: rounds * 120_000 },
@@ -195,7 +198,7 @@ test.runIf(isAsked)(
       `Host's memory, MB: ${memory}. A phone that was away was shown as ready for ${Math.round(longestMs)} ms.`,
     );
     const [first = 0] = memoryMb;
-    // The collector takes its time; what is lost at each round would be far more than this after ten of them.
+    // Garbage collection is delayed; a leak per round would exceed this limit by far after ten rounds.
     expect(memoryMb.at(-1), memory).toBeLessThan(first * 1.2 + 50);
   },
 );

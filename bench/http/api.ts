@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
+import { deviceRoutes } from '@phalanx/protocol';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** A server of the product and the token that it was started with. */
+/** Server of the product, with the token that it was started with. */
 export interface Api {
   url: string;
   token: string;
@@ -11,20 +14,14 @@ export interface Api {
 /** Code that the launches of all rows run. */
 export const sampleCode = 'const greeting: string = "hello";\nconsole.log(greeting, agent.arguments);\n';
 
-/** Token of the length that the service requires. It need not be kept secret: it lives as long as the row. */
+/** Returns a token of the required length. It need not be secret, because it lives only as long as the row. */
 export const newToken = (): string => `bench-${randomUUID()}`;
 
-/** Without a body it is a GET. Throws unless the answer is a success. */
-export async function askText({ url, token }: Api, path: string, body?: object): Promise<string> {
-  const response = await fetch(new URL(path, url), {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`);
-  return text;
-}
+const clientOf = ({ url, token }: Api): ApiClient => new ApiClient({ url, token, retryForMs: 0 });
+
+/** Sends a request, a GET without a body. Throws unless the reply is a success. */
+export const askText = (api: Api, path: string, body?: object): Promise<string> =>
+  clientOf(api).text({ method: body === undefined ? 'GET' : 'POST', path }, { body });
 
 export async function ask<Reply extends TSchema>(
   api: Api,
@@ -35,23 +32,13 @@ export async function ask<Reply extends TSchema>(
   return Value.Parse(reply, JSON.parse(await askText(api, path, body)));
 }
 
-const Devices = Type.Object({
-  devices: Type.Array(Type.Object({ device_id: Type.String() })),
-  next_cursor: Type.Union([Type.String(), Type.Null()]),
-});
-
 export async function listDeviceIds(api: Api): Promise<string[]> {
-  const ids: string[] = [];
-  for (let from: string | null = ''; from !== null;) {
-    const page: Static<typeof Devices> = await ask(
-      api,
-      `/api/v2/devices?limit=1000${from && `&cursor=${from}`}`,
-      Devices,
-    );
-    ids.push(...page.devices.map((device) => device.device_id));
-    from = page.next_cursor;
-  }
-  return ids;
+  const client = clientOf(api);
+  const devices = await readAll(
+    (query) => client.call(deviceRoutes.list, { query }),
+    (page) => page.devices,
+  );
+  return devices.map(({ device_id: id }) => id);
 }
 
 export const directLaunch = (deviceId: string) => ({
@@ -65,7 +52,7 @@ export type DirectLaunch = ReturnType<typeof directLaunch>;
 
 export const launchPath = '/api/v2/devices/launchDirectAutomation';
 
-/** Fewer than may wait for the compiler (PHALANX_MAX_WAITING). */
+/** Number of parallel launches, lower than the queue of the compiler (PHALANX_MAX_WAITING). */
 const launchesAtOnce = 50;
 
 /** Starts a run on each of the devices. */

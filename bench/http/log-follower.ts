@@ -1,37 +1,33 @@
+import { ApiClient } from '@phalanx/client/api-client';
+import { openEventStream, type EventStream } from '@phalanx/client/event-stream';
+import { operationsOf } from '@phalanx/client/operations';
+
 import type { Api } from './api.ts';
 
-/** Follows the log events of a service: it hears of an entry when it is stored, and asks for nothing. */
+/** Follows the log events of a service without polling: an event arrives when an entry is stored. */
 export class LogFollower {
   readonly #waiting = new Map<string, () => void>();
-  #text = '';
 
   static async open({ url, token }: Api): Promise<LogFollower> {
-    const { ok, body } = await fetch(new URL('/api/v2/events', url), {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    if (!ok || body === null) throw new Error('the events could not be followed');
+    const operations = operationsOf(new ApiClient({ url, token, retryForMs: 0 }));
     const follower = new LogFollower();
-    // The stream breaks off when the service ends.
-    follower.#read(body.pipeThrough(new TextDecoderStream())).catch(() => undefined);
+    const { signal } = new AbortController();
+    const stream = await openEventStream(operations, { types: ['log'] }, signal);
+    // The stream is cut when the service ends.
+    follower.#read(stream).catch(() => undefined);
     return follower;
   }
 
-  /** Resolves when the automation has logged. Call it before that. */
+  /** Resolves when the automation has logged. Must be called before that. */
   whenLogged(automationId: string): Promise<void> {
     return new Promise((resolve) => this.#waiting.set(automationId, resolve));
   }
 
-  async #read(stream: ReadableStream<string>): Promise<void> {
-    for await (const text of stream) {
-      const events = `${this.#text}${text}`.split('\n\n');
-      this.#text = events.pop() ?? '';
-      for (const event of events) if (event.includes('event: log\n')) this.#tell(event);
-    }
-  }
-
-  #tell(event: string): void {
-    const [, automationId = ''] = /"automationId":"([^"]*)"/.exec(event) ?? [];
-    this.#waiting.get(automationId)?.();
-    this.#waiting.delete(automationId);
+  async #read(stream: EventStream): Promise<void> {
+    for await (const event of stream)
+      for (const { automationId } of event.type === 'log' ? event.logs : []) {
+        this.#waiting.get(automationId)?.();
+        this.#waiting.delete(automationId);
+      }
   }
 }

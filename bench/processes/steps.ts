@@ -1,3 +1,4 @@
+import { ApiClient } from '@phalanx/client/api-client';
 import { startSimulatedPhone } from '@phalanx/simulated-phone';
 import { wireStepLevel } from '@phalanx/protocol';
 import { pino } from 'pino';
@@ -31,7 +32,7 @@ async function ready(watch: PhoneWatch): Promise<void> {
   });
 }
 
-/** Runs the code to its end, and gives its last line. */
+/** Runs the code to its end. Returns its last line. */
 async function lastLine(
   { watch, sandboxes }: { watch: PhoneWatch; sandboxes: SandboxPool },
   { code, isTraced }: { code: string; isTraced: boolean },
@@ -69,8 +70,7 @@ async function lastLine(
         film: undefined,
         settings: { claim: () => {} },
         tasks: new RunTasks({
-          serverUrl: new URL('http://127.0.0.1:1'),
-          token: '',
+          server: new ApiClient({ url: 'http://127.0.0.1:1' }),
           runId: '',
           secrets: new RunSecrets({}),
           timeoutMs: 0,
@@ -93,12 +93,12 @@ async function lastLine(
 }
 
 answerParent({
-  /** A simulated phone, for another process to drive: its work is not the host's. */
+  /** Starts a simulated phone that another process uses, so that its work does not count as the host's. */
   phone: command(Type.Object({}), async () => {
     const { host, port } = await startSimulatedPhone({ serial: phone.serial });
     return { host, port };
   }),
-  /** The host's phones, sandboxes and recorder with the product's defaults, without a server. */
+  /** Opens the host's phones, sandboxes and recorder with the product's defaults, without a server. */
   open: command(
     Type.Object({ host: Type.String(), port: Type.Integer(), dataDir: Type.String() }),
     async ({ host, port, dataDir }) => {
@@ -119,6 +119,6 @@ answerParent({
       return lastLine({ watch: phones, sandboxes: pool }, { code, isTraced });
     },
   ),
-  /** Log entries that the traces of all runs so far amount to. */
+  /** Returns the number of log entries that the traces of all runs so far contain. */
   traced: () => told,
 });

@@ -23,7 +23,7 @@ const ComposeFile = Type.Object({
 const Kustomization = Type.Object({ resources: Type.Array(Type.String()) });
 const Kind = Type.Object({ apiVersion: Type.String(), kind: Type.String() });
 
-/** Maximum exposure in systemd's rating of 0 to 10 for the harm that a service could do; its "OK" ends at 5. */
+/** Maximum exposure in systemd's rating from 0 to 10 of the harm that a service could do; its "OK" ends at 5. */
 const maxExposure = 4.5;
 
 async function namedSettings(file: string): Promise<readonly string[]> {
@@ -31,7 +31,7 @@ async function namedSettings(file: string): Promise<readonly string[]> {
 }
 
 test('every setting that a file for deployment names is one of Phalanx', async () => {
-  const known = new Set(await namedSettings(path.join(repository, 'docs/reference.md')));
+  const known = new Set(await namedSettings(path.join(repository, 'docs/settings.md')));
   const files = await readdir(path.join(repository, 'deploy'), { recursive: true, withFileTypes: true });
   const named = await Promise.all(
     files.filter((one) => one.isFile()).map((one) => namedSettings(path.join(one.parentPath, one.name))),
@@ -96,7 +96,7 @@ describe('the base of Kustomize', () => {
     const { resources } = Value.Parse(Kustomization, await readYaml('kustomization.yaml'));
     const files = (await readdir(folder)).filter((name) => name !== 'kustomization.yaml');
     expect(resources.toSorted()).toEqual(files.toSorted());
-    // Below `node_modules`, where the compiler finds the types of Kubernetes.
+    // A folder below `node_modules`, where the compiler finds the types of Kubernetes.
     const work = await mkdtemp(path.join(repository, 'node_modules/.kinds-'));
     const lines = await Promise.all(
       resources.map(async (name) => {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ApiClient, ApiRefusal } from '@phalanx/cli/api-client';
+import { ApiClient } from '@phalanx/client/api-client';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { until } from '@phalanx/host/testing/until';
 import { deviceRoutes, isEnded, launchRoutes, logRoutes, recordRoutes, runRoutes } from '@phalanx/protocol';
 import type { Device, LogEntry, OutOfStepsRecord, Run } from '@phalanx/protocol';
@@ -14,7 +15,7 @@ import { Program, startLimitMs } from './program.ts';
 
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
 
-/** Phones that are there already, and how the host finds them. */
+/** Existing phones, and how the host finds them. */
 export interface GivenPhones {
   readonly phones: readonly SimulatedPhone[];
   readonly hostSettings: Readonly<Record<string, string>>;
@@ -27,7 +28,7 @@ async function startPhones(count: number): Promise<GivenPhones> {
   return { phones, hostSettings: { PHALANX_PHONES: addresses, PHALANX_ADB_SERVER: 'off' } };
 }
 
-/** Server, host and phones as processes of their own, and a cable between server and host that can be cut. */
+/** Server, host and phones as separate processes, with a cable between server and host that can be cut. */
 export class Installation {
   readonly api: ApiClient;
   readonly phones: readonly SimulatedPhone[];
@@ -55,17 +56,17 @@ export class Installation {
     this.#hostSettings = parts.given.hostSettings;
     this.#serverSettings = parts.serverSettings;
     this.cable = parts.cable;
-    this.api = new ApiClient(`http://${parts.listen}`, adminToken);
+    this.api = new ApiClient({ url: `http://${parts.listen}`, token: adminToken, retryForMs: 0 });
     this.server = this.#spawnServer();
     this.host = this.#spawnHost();
   }
 
-  /** For a `phalanx` command that calls the server. */
+  /** Settings for a `phalanx` command that calls the server. */
   get callerSettings(): Record<string, string> {
     return { PHALANX_SERVER_URL: `http://${this.#listen}`, PHALANX_TOKEN: adminToken, HOME: this.folder };
   }
 
-  /** Resolves when every phone is ready. */
+  /** Starts an installation. Resolves when every phone is ready. */
   static async start(
     wanted: number | GivenPhones,
     serverFolder?: string,
@@ -112,7 +113,7 @@ export class Installation {
     return (await this.api.call(deviceRoutes.list)).devices;
   }
 
-  /** The devices, once all of them are ready or busy. */
+  /** Returns the devices once all of them are ready or busy. */
   async readyDevices(): Promise<Device[]> {
     const listDevices = async (): Promise<Device[]> => {
       if (this.host.hasExited) throw new Error(`the host has ended:\n${this.host.output}`);
@@ -129,8 +130,8 @@ export class Installation {
   }
 
   /**
-   * Returns the launch ID. On a busy machine, code may take longer to load than a launch may take: whoever is told so
-   * launches again.
+   * Launches code. Returns the launch ID. On a busy machine, loading the code may exceed the time limit of a launch,
+   * which is then retried.
    */
   async launch(deviceId: string, code: string, tries = 3): Promise<string> {
     const launchId = randomUUID();
@@ -140,7 +141,7 @@ export class Installation {
       });
       return launchId;
     } catch (error) {
-      if (tries === 1 || !(error instanceof ApiRefusal) || error.code !== 'launch_not_acknowledged')
+      if (tries === 1 || !(error instanceof ServiceError) || error.code !== 'launch_not_acknowledged')
         throw error;
       return this.launch(deviceId, code, tries - 1);
     }
@@ -160,13 +161,13 @@ export class Installation {
     return run;
   }
 
-  /** The newest one of the automation. */
+  /** Returns the newest record of the automation. */
   async findRecord(automationId: string): Promise<OutOfStepsRecord | null> {
     const { result } = await this.api.call(recordRoutes.list, { query: { automation_id: automationId } });
     return result;
   }
 
-  /** The same once all of its captures are taken in. */
+  /** Returns the newest record once all of its captures are stored. */
   async wholeRecord(automationId: string, limitMs?: number): Promise<OutOfStepsRecord> {
     const record = await until(
       `the whole record of ${automationId}`,
@@ -178,7 +179,7 @@ export class Installation {
     return record;
   }
 
-  /** One page of entries after `from`. */
+  /** Reads one page of entries after `from`. */
   async readLogs(deviceId: string, launchId: string, from?: string): Promise<LogEntry[]> {
     const body = { device_id: deviceId, automation_ids: [launchId], ...(from === undefined ? {} : { from }) };
     return (await this.api.call(logRoutes.read, { body })).logs;

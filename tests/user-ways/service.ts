@@ -13,12 +13,12 @@ import { Program, startLimitMs } from '../support/program.ts';
 const execute = promisify(execFile);
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/phalanx.mjs', import.meta.url));
 
-/** A run of every name, beside three others on a busy machine. */
+/** Time limit in ms of a run that uses every name, beside three others on a busy machine. */
 const runLimitMs = 290_000;
 
 type Json = Record<string, unknown>;
 
-/** `phalanx start` with simulated phones, and the ways in that its users have: HTTP, the program, git, a shell. */
+/** `phalanx start` with simulated phones, and the access that its users have: HTTP, the CLI, git, a shell. */
 export class Service {
   readonly folder: string;
   readonly url: string;
@@ -34,7 +34,7 @@ export class Service {
     this.#program = program;
   }
 
-  /** Resolves when all phones are ready. */
+  /** Starts a service. Resolves when all phones are ready. */
   static async start(phones: number, settings: Readonly<Record<string, string>> = {}): Promise<Service> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-user-'));
     await mkdir(path.join(folder, 'bin'));
@@ -44,7 +44,7 @@ export class Service {
       HOME: folder,
       GIT_CONFIG_NOSYSTEM: '1',
     };
-    // The web service that the automations call is this one.
+    // The automations call this service as their web service.
     const opened = ['--allow-private-fetch', '--allow-app-changes', '--allow-shell', '--allow-sms'].flatMap(
       (flag) => [flag, 'true'],
     );
@@ -54,7 +54,7 @@ export class Service {
     const program = new Program(command, { ...env, ...settings }, { program: ['phalanx'], cwd: folder });
     try {
       const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
-      const [, tokenFile = ''] = await program.printed(/token is in (.+): take it/);
+      const [, tokenFile = ''] = await program.printed(/token is in (.+): copy it/);
       const token = (await readFile(tokenFile, 'utf8')).trim();
       const caller = { ...inheritedEnvironment(), ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
       const service = new Service({ folder, url, token, env: caller }, program);
@@ -71,7 +71,7 @@ export class Service {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** Throws what the service says when it refuses. */
+  /** Calls an endpoint. Throws the service's message on failure. */
   async call(method: string, address: string, body?: Json): Promise<Json> {
     const response = await fetch(`${this.url}${address}`, {
       method,
@@ -83,24 +83,30 @@ export class Service {
     return reply;
   }
 
-  /** Output of a program; throws with all of it when it fails. */
+  /** Runs a program. Returns its output; on failure, throws with all of it. */
   async run(command: string, args: readonly string[], cwd = this.folder): Promise<string> {
     const { stdout } = await execute(command, [...args], { cwd, env: this.env, maxBuffer: 2 ** 26 });
     return stdout;
   }
 
-  /** Output of commands at a prompt, which is asked for the token; throws with all of it when one fails. */
+  /**
+   * Runs commands at a prompt, and enters the token when asked. Returns their output; if one fails, throws with all
+   * of it.
+   */
   async shell(commands: string): Promise<string> {
     const { PHALANX_TOKEN: token = '', ...env } = this.env;
     const shell = execute('bash', ['-ec', commands], { cwd: this.folder, env: { ...env, TOKEN: token } });
-    // Commands that ask for nothing may have ended before it is there.
+    // Commands that read no input may have ended before it arrives.
     shell.child.stdin?.on('error', () => {});
     shell.child.stdin?.end(`${token}\n`);
     const { stdout, stderr } = await shell;
     return stdout + stderr;
   }
 
-  /** In the order of their serial numbers: IDs are given in the order in which phones are first seen. */
+  /**
+   * Returns the ready devices in the order of their serial numbers, because IDs follow the order in which phones were
+   * first seen.
+   */
   async readyDevices(count: number): Promise<string[]> {
     const isReady = ({ state }: Json): boolean => state === 'ready' || state === 'busy';
     const devices = await until(
@@ -115,7 +121,7 @@ export class Service {
       .map((device) => String(device['device_id']));
   }
 
-  /** With files, by their paths. */
+  /** Creates a project with files by path. */
   async createProject(name: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
     const { project } = await this.call('POST', '/api/v2/automation-project', { name });
     const id = String((project as Json)['id']);
@@ -132,7 +138,7 @@ export class Service {
     return String((await this.call('GET', address))['content']);
   }
 
-  /** Launches a saved project, and gives its run when that has ended. */
+  /** Launches a saved project. Returns its run after the end. */
   async launch(deviceId: string, projectId: string, automationParameters: Json = {}): Promise<Json> {
     const body = {
       automationId: projectId,
@@ -144,7 +150,7 @@ export class Service {
     return this.untilRunEnded(projectId, `&device_id=${deviceId}`);
   }
 
-  /** The newest run of a project, when it has ended. */
+  /** Returns the newest run of a project after its end. */
   async untilRunEnded(projectId: string, more = ''): Promise<Json> {
     const [run = {}] = await until(
       'the end of the run',

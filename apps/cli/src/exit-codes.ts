@@ -1,13 +1,13 @@
 /** Exit codes of `phalanx`; scripts rely on them. */
 export const exitCodes = {
   ok: 0,
-  /** A run did not complete, or newer work would have been overwritten, or a fault of the program. */
+  /** A run did not complete, a push or pull would have overwritten newer changes, or the program has a bug. */
   failed: 1,
-  /** Usage, settings, a token that is not valid, or a server that can't be reached. */
+  /** Invalid usage, settings or token, or an unreachable server. */
   usage: 2,
-  /** The server said no: devices offline, compile errors, no permission, not found. */
+  /** The server refused the request: offline devices, compile errors, missing permission, not found. */
   refused: 3,
-  /** A screen was not taken for what it is: runs met an unknown one or ran out of steps, or a golden screen is not as expected. */
+  /** A run met an unknown screen or ran out of steps, or a golden screen was not recognised as expected. */
   outOfSteps: 4,
   /** Ctrl-C; other signals are 128 plus their number, as in shells. */
   interrupted: 130,
@@ -15,13 +15,13 @@ export const exitCodes = {
 
 export const exitCodesHelp = `
 Exit codes:
-  0    done; with --follow: every run completed
-  1    a run failed, timed out, was lost or was stopped; or a push or pull left out what would overwrite newer work
-  2    wrong usage or settings, a token that is not valid, or a server that cannot be reached
-  3    the server refused: devices offline, compile errors, no permission, not found
+  0    success; with --follow: every run completed
+  1    a run failed, timed out, was lost or was stopped; or a push or pull would have overwritten newer changes
+  2    invalid usage, settings or token, or an unreachable server
+  3    the server refused the request: offline devices, compile errors, missing permission, not found
   4    with --follow: every run completed, but one met an unknown screen or ran out of steps;
-       test: a golden screen is not taken for what it should be
-  130  Ctrl-C (the runs go on)
+       test: a golden screen was not recognised as expected
+  130  Ctrl-C (the runs continue)
 `;
 
 const words: Readonly<Record<number, string>> = {
@@ -31,7 +31,7 @@ const words: Readonly<Record<number, string>> = {
   [exitCodes.outOfSteps]: 'out_of_steps',
 };
 
-/** An end of the program that is for people: one line, no stack. */
+/** Error that ends the program with one line for the user, without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
@@ -41,7 +41,7 @@ export class CommandError extends Error {
     this.exitCode = exitCode;
   }
 
-  /** The exit code as a word, for errors in JSON. */
+  /** Returns the exit code as a word, for errors in JSON. */
   get code(): string {
     return words[this.exitCode] ?? 'interrupted';
   }

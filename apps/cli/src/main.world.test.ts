@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Nothing listens on the port that TCP keeps for itself. */
+/** URL without a server: nothing listens on the reserved TCP port 2. */
 const away = 'http://127.0.0.1:2';
 
 describe('what cannot be done ends with exit code 2 and one line that says what to do', () => {
   const cases: Record<string, { args: string[]; env?: Record<string, string>; says: RegExp }> = {
     'no token': {
       args: ['devices'],
-      says: /^There is no token: run "phalanx login --server-url http:\/\/127\.0\.0\.1:8080", or give one with --token-file or PHALANX_TOKEN\.$/,
+      says: /^No API token is set: run "phalanx login --server-url http:\/\/127\.0\.0\.1:8080", or pass one with --token-file or PHALANX_TOKEN\.$/,
     },
     'a token file that is missing': {
       args: ['devices', '--token-file', 'missing'],
@@ -36,11 +36,11 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
     },
     'a server that is away': {
       args: ['devices', '--server-url', away, '--token', 'x'],
-      says: /^The server at http:\/\/127\.0\.0\.1:2 cannot be reached \(.+\): start it, or give its address with --server-url or PHALANX_SERVER_URL\.$/,
+      says: /^The service at http:\/\/127\.0\.0\.1:2 cannot be reached \(.+\)\. Start it, or pass its address with --server-url or PHALANX_SERVER_URL\.$/,
     },
     'an address that is none': {
       args: ['devices', '--server-url', 'phones.example.com', '--token', 'x'],
-      says: /^--server-url must be an address such as https:\/\/.+; it is "phones\.example\.com"\.$/,
+      says: /^--server-url must be an address such as https:\/\/.+, but is "phones\.example\.com"\.$/,
     },
     'an address of a variable that is none': {
       args: ['devices'],
@@ -55,9 +55,9 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
     'an unknown command': { args: ['devcies'], says: /unknown command 'devcies'.*devices/ },
     'an unknown option': { args: ['devices', '--colour'], says: /unknown option '--colour'/ },
     'a missing argument': { args: ['user', 'create'], says: /missing required argument 'name'/ },
-    'logs of nothing': { args: ['logs', 'SIM0001'], says: /^Give a device and an automation, or --run/ },
-    'a launch without a device': { args: ['run', 'checkout'], says: /^Say where: --device D/ },
-    'a stop of one and all': { args: ['stop', '--all', '--device', 'x'], says: /^Say where/ },
+    'logs of nothing': { args: ['logs', 'SIM0001'], says: /^Pass a device and an automation, or --run/ },
+    'a launch without a device': { args: ['run', 'checkout'], says: /^Choose the devices: pass --device D/ },
+    'a stop of one and all': { args: ['stop', '--all', '--device', 'x'], says: /^Choose the devices/ },
     'a file that is not there': {
       args: ['exec', 'no-such.ts', '--device', 'x'],
       says: /^no-such\.ts cannot be read/,
@@ -68,7 +68,7 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
     },
     'a parameter that must be JSON': {
       args: ['run', 'p', '--all-ready', '--param', 'n:={'],
-      says: /^--param n: what follows := must be JSON/,
+      says: /^--param n: the value after := must be JSON/,
     },
     'a status that is none': {
       args: ['runs', '--status', 'done'],
@@ -76,11 +76,11 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
     },
     'a scope that is none': {
       args: ['token', 'create', 'x', '--scopes', 'root'],
-      says: /Scopes are read, launch/,
+      says: /Expected a comma-separated list of read, launch/,
     },
     'an expiry that is none': {
       args: ['token', 'create', 'x', '--expires', 'soon'],
-      says: /Give days such as 30d/,
+      says: /Expected days such as 30d/,
     },
     'an unknown setting of the service': {
       args: ['server'],
@@ -115,8 +115,8 @@ test('a token that the server does not know ends with exit code 2 and says how t
 });
 
 test.each([
-  [200, '<html>', /is not a Phalanx server \(HTTP status 200\)/],
-  [302, '', /sends callers to https:\/\/phones\.example\.com\//],
+  [200, '<html>', /is not a Phalanx service \(HTTP status 200\)/],
+  [302, '', /redirects callers to https:\/\/phones\.example\.com\//],
 ])('what answers %i without being a Phalanx server is named', async (status, body, says) => {
   const other = createServer((_request, response) => {
     response.writeHead(status, { location: 'https://phones.example.com/' }).end(body);
@@ -157,9 +157,9 @@ describe('a login', () => {
     expect(elsewhere).toMatchObject({ code: 2 });
     expect(elsewhere.stderr).toContain(`The stored token is for ${service.url}`);
 
-    // Nobody types a token for a server that is not there.
+    // The command checks the server before it reads a token.
     const unreachable = await runCli(['login', '--server-url', away], { env, input: 'rubbish\n' });
-    expect(unreachable.stderr).toMatch(/^The server at .+ cannot be reached/);
+    expect(unreachable.stderr).toMatch(/^The service at .+ cannot be reached/);
 
     expect(await runCli(['logout'], { env })).toMatchObject({ code: 0 });
     expect(await runCli(['devices'], { env })).toMatchObject({ code: 2 });
@@ -227,9 +227,9 @@ test('a host says that it works for a server when that has taken it, and not bef
   const stranger = start('phx_unknown');
   await stranger.printed((stdout) => stdout.includes('give a valid one in PHALANX_TOKEN'));
   await stranger.end('SIGTERM');
-  expect(stranger.stdout).not.toContain('Connected');
+  expect(stranger.stdout).not.toContain('connected to');
   const taken = start(adminToken);
-  await taken.printed((stdout) => /^Connected: ".+" works for http/m.test(stdout));
+  await taken.printed((stdout) => /^Host ".+" connected to http/m.test(stdout));
   await taken.end('SIGTERM');
 });
 
@@ -239,7 +239,7 @@ test('`npm run phalanx` works in the folder where it was typed', async () => {
   const typed = promisify(execFile)('npm', words, { cwd: service.folder });
   await expect(typed).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringContaining(`${path.join(service.folder, 'missing')} is no folder`),
+    stderr: expect.stringContaining(`${path.join(service.folder, 'missing')} is not a folder`),
   });
 });
 
@@ -249,7 +249,7 @@ test('a file that cannot be used is named in a sentence', async () => {
   const { code, stderr } = await service.run(['project', 'create', 'x', '--dir', dir]);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `The folder ${dir} cannot be made: name another one.\n`,
+    stderr: `The folder ${dir} cannot be created: choose another one.\n`,
   });
 });
 

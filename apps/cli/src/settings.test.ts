@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 
 import { addSettingFlags } from './settings.ts';
 
-const reference = await readFile(new URL('../../../docs/reference.md', import.meta.url), 'utf8');
+const reference = await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
 
 describe('the reference', () => {
   test.each([
@@ -27,7 +27,7 @@ test('an option has the whole name of its setting, without the beginning that ne
   expect(options.map(({ long }) => long)).toContain('--scrcpy-server-path');
 });
 
-/** A row of the table; what pads the columns is left to the formatter. */
+/** Returns a row of the table, without the padding of columns that the formatter adds. */
 function tableRow(row: Setting): string {
   const fallback = row.defaultText ?? (shownDefault(row) && `\`${shownDefault(row)}\``);
   return `| \`${row.name}\` | ${fallback} | ${describeSetting(row)} |`.replaceAll(/ {2,}/g, ' ');

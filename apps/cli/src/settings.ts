@@ -20,7 +20,7 @@ import { environment } from './config.ts';
 export const simulatedPhonesSetting = setting({
   name: 'PHALANX_SIMULATED_PHONES',
   default: '0',
-  description: 'how many simulated phones to add, each with 1 MB of memory',
+  description: 'number of simulated phones to add, each with 1 MB of memory',
   format: wholeNumber({ min: 0, max: 1000 }),
 });
 
@@ -54,7 +54,7 @@ const flagOf = ({ name }: Setting): string =>
     .toLowerCase()
     .replaceAll('_', '-')}`;
 
-/** A misspelt setting would be ignored silently; it stops the start instead. */
+/** Throws a usage error for an unknown setting. A misspelt one would otherwise be ignored silently. */
 function refuseUnknown(env: Environment): void {
   const unknown = Object.keys(env).filter((name) => name.startsWith('PHALANX_') && !knownNames.has(name));
   if (unknown.length === 0) return;
@@ -63,7 +63,7 @@ function refuseUnknown(env: Environment): void {
   );
 }
 
-/** `flags` by the names of their settings. Throws a usage error for a `PHALANX_` variable that does not exist. */
+/** Merges `flags`, by setting name, over `env`. Throws a usage error for an unknown `PHALANX_` variable. */
 function mergeSettings(env: Environment, flags: Environment): Environment {
   refuseUnknown(env);
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
@@ -73,7 +73,7 @@ function mergeSettings(env: Environment, flags: Environment): Environment {
 export const simulatedPhoneCount = (env: Environment): number =>
   parseSettings({ count: simulatedPhonesSetting }, env).count;
 
-/** The settings with the tokens themselves, also where they name files that hold them. */
+/** Adds the tokens from the token files that the settings name. */
 export function withTokens(settings: Environment): Environment {
   const files = parseSettings(
     { PHALANX_TOKEN: tokenFileSetting, PHALANX_ADMIN_TOKEN: adminTokenFileSetting },

@@ -9,19 +9,19 @@ const models = ['Pixel 8', 'Galaxy S24', 'Redmi Note 13', 'Xperia 5', 'Moto G84'
 const brands = ['google', 'samsung', 'xiaomi', 'sony', 'motorola'] as const;
 
 const mebibyte = 1024 * 1024;
-/** At rest, with what the host and the server hold of it. */
+/** Memory of an idle simulated phone, with its state in host and server. */
 const phoneBytes = mebibyte;
-/** For server, host, checks and runs beside the phones. */
+/** Memory of server, host, checks and runs besides the phones. */
 const serviceBytes = 400 * mebibyte;
 
-/** How many of so many simulated phones fit into the memory that is free. */
+/** Returns how many of the wanted simulated phones fit into the free memory. */
 export function phonesThatFit(wanted: number, freeBytes: number): number {
   return Math.max(0, Math.min(wanted, Math.floor((freeBytes - serviceBytes) / phoneBytes)));
 }
 
 /**
- * Phones of several makes, with the same serials at every start, so that they stay the same devices. They have the UI
- * helper, as phones that a host has used before. Starts fewer, and says so, when memory is short.
+ * Starts phones of several makes, with the same serial numbers at every start, so that they stay the same devices. They
+ * have the UI helper, like phones that a host has used before. Starts fewer, with a notice, if memory is short.
  */
 export function startSimulatedPhones(wanted: number): Promise<SimulatedPhone[]> {
   const freeBytes = availableMemory();
@@ -49,11 +49,11 @@ function shortageOf({ wanted, count, freeBytes }: Shortage): string {
   const megabytes = (bytes: number): string => `${Math.floor(bytes / mebibyte)} MB`;
   return (
     `Memory is short: ${count} of ${wanted} simulated phones are started. ${megabytes(freeBytes)} are free; the service takes ` +
-    `${megabytes(serviceBytes)} and each phone ${megabytes(phoneBytes)}. End other programs, or ask for fewer phones.`
+    `${megabytes(serviceBytes)} and each phone ${megabytes(phoneBytes)}. Close other programs, or start fewer phones.`
   );
 }
 
-/** The phones that the operator names, and these: a value of `PHALANX_PHONES`. */
+/** Returns a value of `PHALANX_PHONES` with the operator's phones and these simulated ones. */
 export function withPhones(settings: Environment, phones: readonly SimulatedPhone[]): string {
   const simulated = phones.map((phone) => `${phone.host}:${phone.port}`);
   return [settings['PHALANX_PHONES'], ...simulated].filter(Boolean).join(',');

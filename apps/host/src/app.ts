@@ -1,3 +1,4 @@
+import { ApiClient } from '@phalanx/client/api-client';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { hostProtocolVersion } from '@phalanx/protocol';
 import {
@@ -39,9 +40,9 @@ import { type HostTimings, hostTimings } from './time/host-timings.ts';
 
 const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Settings for a process that runs the host beside other things, or for a test. */
+/** Overrides for a test, or for a process that runs the host beside other services. */
 export interface HostOverrides {
-  /** Default: lines on the standard output. */
+  /** Default: JSON lines on standard output. */
   log?: Logger;
   logLimits?: Partial<LogLimits>;
   recordLimits?: Partial<RecordLimits>;
@@ -49,30 +50,30 @@ export interface HostOverrides {
   confinement?: Confinement;
   /** Default `hostTimings`. */
   timings?: Partial<HostTimings>;
-  /** Sandboxes of several hosts, which stay open. Default: a pool of its own. */
+  /** Sandbox pool shared with other hosts; the host does not close it. Default: the host's own pool. */
   sandboxes?: SandboxPool;
 }
 
 export interface HostApp {
   readonly hostId: string;
-  /** Restrictions of the operating system on user code, in sentences for the operator. */
+  /** Describes for the operator how the operating system confines user code, in full sentences. */
   readonly protection: string;
   /** Resolves when the server has welcomed this host for the first time. */
   readonly connected: Promise<void>;
-  /** Ends all runs, tells the server, and lets go of the phones. */
+  /** Ends all runs, reports them to the server, and releases the phones. */
   close(): Promise<void>;
 }
 
 /**
- * Rejects with a `SettingError` when the data folder can't be used, and when sandboxes can't be started on this machine.
- * Resolves when phones are being looked for and the first connection to the server is under way.
+ * Rejects with a `SettingError` when the data folder is unusable or when this machine can't start sandboxes. Resolves
+ * once the search for phones has begun and the first connection to the server is being opened.
  */
 export async function startHost(config: HostConfig, overrides: HostOverrides = {}): Promise<HostApp> {
   const { log = pino({ name: 'phalanx-host', level: config.logLevel }, programLog(config)) } = overrides;
   const dir = join(config.dataDir, 'host');
   const opened = new AsyncDisposableStack();
   try {
-    // Prepares this folder by itself, to report its own fault.
+    // Prepares this folder separately, so that a failure is reported for this folder.
     await prepareFolder(config.dataDir).catch((error: unknown) => {
       throw explainDataFolder(error, config.dataDir);
     });
@@ -150,7 +151,7 @@ function openPool(config: HostConfig, confinement: Confinement, log: Logger): Pr
   });
 }
 
-/** The operator reads at every start what holds user code, and what does not. */
+/** Logs at every start what confines user code and what does not, so that the operator sees it. */
 function logConfinement({ holds, description }: Confinement, config: HostConfig, log: Logger): void {
   if (!holds && config.requireConfinement) {
     throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${description}`);
@@ -159,7 +160,7 @@ function logConfinement({ holds, description }: Confinement, config: HostConfig,
   else log.warn(description);
 }
 
-/** Wires runs, logs and phones to the server. Returns how to end all that. */
+/** Connects runs, logs and phones to the server. Returns a function that shuts them all down. */
 async function connect({
   config,
   overrides,
@@ -177,9 +178,10 @@ async function connect({
   const { refusedRetryMs, farewellMs } = timings;
   const clock = createServiceClock();
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
+  const server = new ApiClient({ url: serverUrl.href, token, retryForMs: 0 });
   const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
   const journal = new RunJournal(join(dir, 'runs'));
-  const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, serverUrl, token, connection, log };
+  const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, server, connection, log };
   const maxRunBytes = config.runFilesMb * 1_000_000;
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
   const outbox = new RunOutbox({ journal, spool, files, connection, clock, timings, log });
@@ -192,7 +194,7 @@ async function connect({
     phones,
     pool,
     log,
-    server: { serverUrl, token },
+    server,
     clock,
     defaults,
     maxFilmBytes: config.runFilmMb * 1_000_000,
@@ -268,7 +270,7 @@ async function settledWithin(work: Promise<void>, timeoutMs: number): Promise<vo
   clearTimeout(timer);
 }
 
-/** The host's own ID: made at the first start and kept in `dir`. */
+/** Returns the ID of this host, which the first start generates and stores in `dir`. */
 async function loadHostId(dir: string): Promise<string> {
   const path = join(dir, 'host-id');
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -282,9 +284,9 @@ async function loadHostId(dir: string): Promise<string> {
 }
 
 /**
- * Keeps a second host from using the same folder: two would take each other's runs for those of a host that died.
- * The lock is a name in the kernel that goes with the process, so that a killed one leaves nothing behind. Systems
- * other than Linux and Windows have no such names, and no lock. Returns how to unlock.
+ * Locks the folder against a second host: each of the two would treat the other's runs as orphaned. The lock is a name
+ * in the kernel (an abstract socket on Linux, a named pipe on Windows) that disappears with the process, so a killed
+ * host leaves no stale lock. Other systems have no such names and therefore no lock. Returns the unlock function.
  */
 async function lockFolder(dir: string): Promise<() => Promise<void>> {
   const path = lockName(await realpath(dir));

@@ -1,6 +1,7 @@
 import type { SentFile } from '@phalanx/protocol';
 import { followEvents, type EventOptions } from './events.ts';
-import { ServiceError, Transport, type TransportOptions } from './transport.ts';
+import { ApiClient, type ClientOptions } from './api-client.ts';
+import { ServiceError } from './service-errors.ts';
 import { operationsOf, type Operations } from './operations.ts';
 import { randomUuid } from './random-uuid.ts';
 import { RunHandle } from './run.ts';
@@ -8,42 +9,42 @@ import { type FileToSend, sendFile } from './send-file.ts';
 import type { FollowedEvent } from './event-stream.ts';
 
 export interface LaunchInputs {
-  /** Parameters that the code reads as `agent.arguments.automationParameters`. */
+  /** Parameters, which the code reads as `agent.arguments.automationParameters`. */
   readonly parameters?: Record<string, unknown>;
   readonly jobVariables?: Record<string, unknown>;
 }
 
 export interface CodeLaunch extends LaunchInputs {
   readonly deviceId: string;
-  /** JavaScript or TypeScript. */
+  /** Source code in JavaScript or TypeScript. */
   readonly code: string;
   /** Name of the launch in lists. */
   readonly name?: string;
-  /** The key of the launch; by default a new one. The same request with the same key starts nothing twice. */
+  /** Idempotency key of the launch; by default a new one. Repeating a request with this key starts nothing twice. */
   readonly launchId?: string;
 }
 
 export interface ProjectLaunch extends LaunchInputs {
   readonly projectId: string;
   readonly deviceIds?: readonly string[];
-  /** Selector such as `country=de`, in place of `deviceIds`: launches on phones that are free. */
+  /** Selector such as `country=de`, instead of `deviceIds`: launches on matching phones that are free. */
   readonly selector?: string;
-  /** On so many of them. */
+  /** Number of matching phones to launch on. */
   readonly count?: number;
-  /** Key of the launch, with the same meaning as in `CodeLaunch`. */
+  /** Idempotency key of the launch, as in `CodeLaunch`. */
   readonly launchId?: string;
 }
 
-/** A service, as a program sees it. */
+/** Client of a service for programs. */
 export class PhalanxClient {
-  /** A method for each operation of the API. */
+  /** Methods for all operations of the API. */
   readonly api: Operations;
 
-  constructor(options: TransportOptions) {
-    this.api = operationsOf(new Transport(options));
+  constructor(options: ClientOptions) {
+    this.api = operationsOf(new ApiClient(options));
   }
 
-  /** Runs code on a device. It is sent again when no answer came, which starts nothing twice. */
+  /** Runs code on a device. Retries without a response are idempotent. */
   async launchCode({ deviceId, code, name, launchId, ...inputs }: CodeLaunch): Promise<RunHandle> {
     const body = {
       device_id: deviceId,
@@ -58,7 +59,7 @@ export class PhalanxClient {
     return run;
   }
 
-  /** Runs a saved project, on each device or on free ones. It is sent again as `launchCode` is. */
+  /** Runs a saved project on each device or on free ones. Retries are idempotent, as in `launchCode`. */
   async launchProject({
     projectId,
     deviceIds,
@@ -79,18 +80,18 @@ export class PhalanxClient {
     return this.#runsOf(await this.api.launchAutomation({ body }));
   }
 
-  /** A run that was started by anybody. */
+  /** Returns a run by its ID, including runs that others have started. */
   async getRun(runId: string): Promise<RunHandle> {
     const { run } = await this.api.getRun({ params: { id: runId } });
     return new RunHandle(this.api, run);
   }
 
-  /** Yields changes of devices, runs and logs from now on, for as long as it is read. */
+  /** Yields changes of devices, runs and logs from now on, until the caller stops reading. */
   events(options: EventOptions = {}): Promise<AsyncGenerator<FollowedEvent, void, undefined>> {
     return followEvents(this.api, options);
   }
 
-  /** Writes files of a project, all or nothing, and leaves the others as they are. */
+  /** Writes files of a project atomically, and leaves all others unchanged. */
   async uploadFiles(projectId: string, files: Readonly<Record<string, string>>): Promise<void> {
     const params = { id: projectId };
     for (let attempt = 1; ; attempt++) {
@@ -104,14 +105,14 @@ export class PhalanxClient {
         await this.api.replaceFiles({ params, body });
         return;
       } catch (error) {
-        // Somebody else saved meanwhile.
+        // Another user has saved meanwhile.
         const isChanged = error instanceof ServiceError && error.code === 'precondition_failed';
         if (!isChanged || attempt === uploadAttempts) throw error;
       }
     }
   }
 
-  /** Sends a file to a phone: an APK is installed, another one is then in `/sdcard/Download`. */
+  /** Sends a file to a phone: an APK is installed, any other file is stored in `/sdcard/Download`. */
   sendFile(deviceId: string, file: FileToSend): Promise<SentFile> {
     return sendFile((body) => this.api.sendFileToDevice({ params: { id: deviceId }, body }), file);
   }

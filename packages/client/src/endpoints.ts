@@ -1,18 +1,14 @@
 import { allRoutes, isOfTypes } from '@phalanx/protocol';
 
-import type { Endpoint } from './transport.ts';
-
-export interface NamedEndpoint extends Endpoint {
-  readonly isJson: boolean;
-}
+import type { Endpoint } from './call.ts';
 
 /**
- * Properties of each contract that a call needs, by operation. The packed client has them as JSON, without the
+ * Properties of each contract that a call needs, by operation. The packed client contains them as JSON, without the
  * schemas.
  */
-export const endpoints: Readonly<Record<string, NamedEndpoint>> = Object.fromEntries(
+export const endpoints: Readonly<Record<string, Endpoint>> = Object.fromEntries(
   allRoutes
-    // A WebSocket is no call.
+    // WebSockets are not called as operations.
     .filter(({ responses }) => !(101 in responses))
     .map(({ operationId, method, path, bodyTypes, responses }) => [
       operationId,
@@ -20,7 +16,9 @@ export const endpoints: Readonly<Record<string, NamedEndpoint>> = Object.fromEnt
         method,
         path,
         ...(bodyTypes === undefined ? {} : { bodyTypes }),
-        isJson: Object.values(responses).some((response) => !isOfTypes(response)),
+        responses: Object.fromEntries(
+          Object.entries(responses).map(([status, answer]) => [status, isOfTypes(answer) ? answer : {}]),
+        ),
       },
     ]),
 );

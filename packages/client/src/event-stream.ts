@@ -2,9 +2,9 @@ import type { ServiceEvent } from '@phalanx/protocol';
 import { createParser } from 'eventsource-parser';
 
 import type { Operations } from './operations.ts';
-import { ServiceUnreachable } from './transport.ts';
+import { ServiceUnreachable } from './service-errors.ts';
 
-/** Events of what can be read again after a break. */
+/** Events about state that can be read again after a broken connection. */
 export type FollowedEvent = Extract<ServiceEvent, { type: 'device' | 'run' | 'log' }>;
 
 export const followedTypes = ['device', 'run', 'log'] as const satisfies readonly FollowedEvent['type'][];
@@ -17,12 +17,15 @@ export interface EventFilter {
 
 export type EventStream = AsyncGenerator<FollowedEvent, void, undefined>;
 
-/** The service sends something at least every 15 s; a cut far away closes nothing. */
+/**
+ * Timeout of a silent stream, in milliseconds. The service sends something at least every 15 s, and a network break
+ * farther away closes no connection.
+ */
 const silenceMs = 40_000;
 
 /**
- * Resolves when the service has begun to send: what changes from then on comes. The stream throws when the connection
- * breaks, and ends when the service ends it.
+ * Opens a stream of events. Resolves when the service has begun to send: later changes arrive as events. The stream
+ * throws when the connection breaks, and ends when the service ends it.
  */
 export async function openEventStream(
   api: Pick<Operations, 'events'>,
@@ -45,7 +48,7 @@ async function* readStream(response: Response): EventStream {
     onEvent({ event, data }) {
       const parsed: unknown = JSON.parse(data);
       if (event === 'error') throw new ServiceUnreachable('The service has ended the stream of events.');
-      // The service writes events by the same contract.
+      // The service builds events from the same contract.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const received = { type: event, ...(parsed as object) } as ServiceEvent;
       if (isFollowed(received)) ready.push(received);
@@ -82,19 +85,5 @@ async function withinSilence<Result>(reading: Promise<Result>): Promise<Result> 
     return await Promise.race([reading, silence]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** One connection; its reader may end it. */
-export class Link {
-  readonly #end = new AbortController();
-  readonly signal: AbortSignal;
-
-  constructor(signal: AbortSignal | undefined) {
-    this.signal = signal === undefined ? this.#end.signal : AbortSignal.any([signal, this.#end.signal]);
-  }
-
-  end(): void {
-    this.#end.abort();
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { followRuns } from './follow-runs.ts';
 import type { RunReader } from './followed-run.ts';
 import type { RunUpdate } from './run-update.ts';
-import { ServiceError, ServiceUnreachable } from './transport.ts';
+import { ServiceError, ServiceUnreachable } from './service-errors.ts';
 
 const runId = 'run';
 const entry = (number: number): LogEntry => ({
@@ -16,12 +16,12 @@ const entry = (number: number): LogEntry => ({
   timestamp: number,
 });
 
-/** A service with one run, of which a test changes the log and the state. */
+/** Service with one run, whose log and state the tests change. */
 class ScriptedService implements RunReader {
   readonly stored: LogEntry[] = [];
   isEnded = false;
   isLogComplete = true;
-  /** Thrown by the next calls. */
+  /** Errors that the next calls throw. */
   readonly failures: Error[] = [];
   refusal: Error | undefined;
   pages = 0;
@@ -36,7 +36,7 @@ class ScriptedService implements RunReader {
     this.#stream?.enqueue(new TextEncoder().encode(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`));
   }
 
-  /** Stores entries, and sends them to who follows. */
+  /** Stores entries, and sends them to the followers. */
   log(...numbers: readonly number[]): void {
     this.store(...numbers);
     this.send('log', { device_id: 'phone', logs: numbers.map(entry) });
@@ -72,7 +72,7 @@ class ScriptedService implements RunReader {
 
   get #run(): RunDetail {
     const state = { ended_at: this.isEnded ? 1 : null, log_complete: this.isEnded && this.isLogComplete };
-    // Following reads no other properties.
+    // The follower reads no other properties.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return { run_id: runId, device_id: 'phone', ...state } as RunDetail;
   }
@@ -107,7 +107,7 @@ test('a log is handed out as it comes, and the end follows it at once when the l
   const before = service.pages;
   service.end();
   expect(await restOf(updates)).toEqual(['end']);
-  // The end is looked at once: nothing is waited for.
+  // The end is read at once, without a wait.
   expect(service.pages).toBe(before + 1);
 });
 
@@ -160,7 +160,7 @@ test.each(['token_limited', 'too_many_streams'] as const)(
   async (code) => {
     const service = new ScriptedService();
     const status = code === 'too_many_streams' ? 429 : 403;
-    // Codes of refusals are no part of what is tested.
+    // The codes of refusals are not part of this test.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const body = { code, message: 'refused' } as ConstructorParameters<typeof ServiceError>[0];
     service.refusal = new ServiceError(body, { status, headers: new Headers() });

@@ -1,89 +1,105 @@
-import { Link, openEventStream, type EventStream, type FollowedEvent } from './event-stream.ts';
+import { openEventStream, type EventStream, type FollowedEvent } from './event-stream.ts';
 import { FollowedRun, type Look, type RunReader } from './followed-run.ts';
 import { pause } from './pause.ts';
+import { reconnected } from './reconnected.ts';
 import type { RunUpdate } from './run-update.ts';
-import { isPassing, ServiceError, ServiceUnreachable } from './transport.ts';
+import { ServiceError, ServiceUnreachable } from './service-errors.ts';
 
 export interface RunsToFollow {
   readonly runIds: readonly string[];
-  /** Entry after which the logs begin. */
+  /** ID of the entry after which the logs begin. */
   readonly from?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-const retryMs = 500;
 const looksAtOnce = 8;
 
 /**
- * Hands out each entry of the logs of these runs once, in the order of its run, and the end of each run after its last
- * entry. It ends when all runs have ended. The log of a run that is lost, or that its host has not delivered whole, ends
- * when nothing has come for a second.
+ * Yields each log entry of these runs once, in the order of its run, and the end of each run after its last entry. Ends
+ * when all runs have ended. The log of a run that is lost, or that its host has not delivered completely, ends after
+ * one second without new entries.
  *
- * One stream of events brings what is new; after a break, pages of the logs bring what was missed. A caller who may have
- * no stream, because its token is limited to phones or too many are open, is served by pages alone.
+ * One event stream delivers what is new. After a broken connection, pages of the logs deliver what was missed. A caller
+ * that may not open a stream, because its token is limited to phones or too many streams are open, is served by pages
+ * only.
  */
-export async function* followRuns(
+export function followRuns(
   api: RunReader,
   { runIds, from, signal }: RunsToFollow,
 ): AsyncGenerator<RunUpdate, void, undefined> {
-  const followed = new Map(runIds.map((runId) => [runId, new FollowedRun(api, runId, from)]));
-  for (let brokeAt = -Infinity; ;) {
-    const link = new Link(signal);
-    let isLive = false;
-    try {
-      for await (const update of followOnce(api, { followed, brokeAt, signal: link.signal })) {
-        isLive ||= update.type === 'live';
-        yield update;
-      }
-      return;
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof Error) || !isPassing(error)) throw error;
-      brokeAt = performance.now();
-      // A connection that worked is first opened again.
-      if (!isLive) yield { type: 'away', error };
-    } finally {
-      link.end();
-    }
-    await pause(retryMs, signal);
-  }
+  const following = new Following(
+    api,
+    runIds.map((runId) => new FollowedRun(api, runId, from)),
+  );
+  return reconnected((link) => following.connect(link), signal);
 }
 
-interface Following {
-  readonly followed: ReadonlyMap<string, FollowedRun>;
+class Following {
+  readonly #api: RunReader;
+  readonly #runs: ReadonlyMap<string, FollowedRun>;
   /** Time at which the last connection broke, on the clock of `performance.now`. */
-  readonly brokeAt: number;
-  readonly signal: AbortSignal;
-}
+  #brokeAt = -Infinity;
 
-/** Follows until all runs have ended. Throws when the connection breaks. */
-async function* followOnce(
-  api: RunReader,
-  { followed, brokeAt, signal }: Following,
-): AsyncGenerator<RunUpdate, void, undefined> {
-  // Runs that have ended need no stream.
-  yield* lookAt(openRuns(followed), { hasEvents: false, brokeAt, signal });
-  const events = await openEvents(api, openRuns(followed), signal);
-  // Nobody knows what came before the stream.
-  for (const run of followed.values()) run.dueAt = 0;
-  for (let isLive = false; ;) {
-    // Changes during these reads come by the stream.
-    for (let due = dueRuns(followed); due.length > 0; due = dueRuns(followed))
-      yield* lookAt(due, { hasEvents: events !== undefined, brokeAt, signal });
-    if (!isLive) yield { type: 'live' };
-    isLive = true;
-    const open = openRuns(followed);
-    if (open.length === 0) return;
-    const waitMs = Math.min(...open.map(({ dueAt }) => dueAt)) - performance.now();
-    if (events === undefined) await pause(Math.max(0, waitMs), signal);
-    else yield* updatesOf(await events.read(waitMs), followed);
+  constructor(api: RunReader, runs: readonly FollowedRun[]) {
+    this.#api = api;
+    this.#runs = new Map(runs.map((run) => [run.runId, run]));
+  }
+
+  /** Follows until all runs have ended. Throws when the connection breaks. */
+  async *connect(signal: AbortSignal): AsyncGenerator<RunUpdate, void, undefined> {
+    try {
+      yield* this.#follow(signal);
+    } catch (error) {
+      this.#brokeAt = performance.now();
+      throw error;
+    }
+  }
+
+  async *#follow(signal: AbortSignal): AsyncGenerator<RunUpdate, void, undefined> {
+    const brokeAt = this.#brokeAt;
+    // Ended runs need no stream.
+    yield* lookAt(this.#open, { hasEvents: false, brokeAt, signal });
+    const events = await openEvents(this.#api, this.#open, signal);
+    // Reads each run again, because it may have changed before the stream was open.
+    for (const run of this.#runs.values()) run.dueAt = 0;
+    for (let isLive = false; ;) {
+      // Changes during these reads arrive on the stream.
+      for (let due = this.#due; due.length > 0; due = this.#due)
+        yield* lookAt(due, { hasEvents: events !== undefined, brokeAt, signal });
+      if (!isLive) yield { type: 'live' };
+      isLive = true;
+      const open = this.#open;
+      if (open.length === 0) return;
+      const waitMs = Math.min(...open.map(({ dueAt }) => dueAt)) - performance.now();
+      if (events === undefined) await pause(Math.max(0, waitMs), signal);
+      else yield* this.#updatesOf(await events.read(waitMs));
+    }
+  }
+
+  /** Runs that have updates left. */
+  get #open(): FollowedRun[] {
+    return [...this.#runs.values()].filter(({ isOver }) => !isOver);
+  }
+
+  get #due(): FollowedRun[] {
+    return this.#open.filter(({ dueAt }) => dueAt <= performance.now());
+  }
+
+  #updatesOf(event: FollowedEvent | undefined): RunUpdate[] {
+    if (event?.type === 'run' && event.run.ended_at !== null) {
+      const run = this.#runs.get(event.run.run_id);
+      if (run !== undefined) run.dueAt = 0;
+    }
+    if (event?.type !== 'log') return [];
+    const runIds = new Set(event.logs.map(({ run_id: runId }) => runId));
+    return [...runIds].flatMap((runId) => this.#runs.get(runId)?.take(event.logs) ?? []);
   }
 }
 
-const openRuns = (followed: ReadonlyMap<string, FollowedRun>): FollowedRun[] =>
-  [...followed.values()].filter(({ isOver }) => !isOver);
-
-/** Looks at some runs at a time. Throws the first failure after the updates of the others, which are given once. */
+/**
+ * Reads several runs at a time. Throws the first failure after the updates of the other runs, which are yielded only
+ * once.
+ */
 async function* lookAt(due: readonly FollowedRun[], look: Look): AsyncGenerator<RunUpdate, void, undefined> {
   for (let first = 0; first < due.length; first += looksAtOnce) {
     const runs = due.slice(first, first + looksAtOnce);
@@ -93,23 +109,7 @@ async function* lookAt(due: readonly FollowedRun[], look: Look): AsyncGenerator<
   }
 }
 
-const dueRuns = (followed: ReadonlyMap<string, FollowedRun>): FollowedRun[] =>
-  openRuns(followed).filter(({ dueAt }) => dueAt <= performance.now());
-
-function updatesOf(
-  event: FollowedEvent | undefined,
-  followed: ReadonlyMap<string, FollowedRun>,
-): RunUpdate[] {
-  if (event?.type === 'run' && event.run.ended_at !== null) {
-    const run = followed.get(event.run.run_id);
-    if (run !== undefined) run.dueAt = 0;
-  }
-  if (event?.type !== 'log') return [];
-  const runIds = new Set(event.logs.map(({ run_id: runId }) => runId));
-  return [...runIds].flatMap((runId) => followed.get(runId)?.take(event.logs) ?? []);
-}
-
-/** Opens a stream of the events of these runs; undefined for a caller who may have none, or needs none. */
+/** Opens a stream of the events of these runs; undefined for a caller that may not open one, or needs none. */
 async function openEvents(
   api: RunReader,
   runs: readonly FollowedRun[],
@@ -131,11 +131,11 @@ async function openEvents(
   }
 }
 
-/** The value of all; undefined when they differ. */
+/** Returns the common value; undefined when the values differ. */
 const commonOf = (values: readonly (string | undefined)[]): string | undefined =>
   new Set(values).size === 1 ? values[0] : undefined;
 
-/** Reads a stream event by event, each for a bounded time. */
+/** Reads a stream event by event, each with a timeout. */
 class TimedReader {
   readonly #stream: EventStream;
   #next: Promise<IteratorResult<FollowedEvent, void>> | undefined;
@@ -144,7 +144,7 @@ class TimedReader {
     this.#stream = stream;
   }
 
-  /** The next event; undefined when none comes within `ms`. Throws when there is no next one. */
+  /** Returns the next event; undefined when none arrives within `ms`. Throws when the stream has ended. */
   async read(ms: number): Promise<FollowedEvent | undefined> {
     this.#next ??= this.#stream.next();
     const result = ms === Infinity ? await this.#next : await within(this.#next, ms);

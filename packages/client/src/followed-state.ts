@@ -2,34 +2,35 @@ import type { Device, ListedRun, LogEntry, Run } from '@phalanx/protocol';
 
 import type { FollowedEvent } from './event-stream.ts';
 import type { Operations } from './operations.ts';
+import { readAll } from './read-all.ts';
 
 export interface Followed {
   readonly deviceId?: string;
   readonly automationId?: string;
-  /** Default: all of them. */
+  /** Types of events to follow. Default: all. */
   readonly types?: readonly FollowedEvent['type'][];
 }
 
 interface KnownRun {
   readonly run: Run;
-  /** By this program's clock; undefined while it goes on. */
+  /** End of the run on this program's clock; undefined while it is running. */
   readonly endedAt: number | undefined;
 }
 
-/** The host of a run that has ended may still send entries for so long. */
+/** Time in milliseconds after the end of a run in which its host may still send entries. */
 const lateMs = 10 * 60_000;
-/** Clocks of several servers differ by less. */
+/** Maximum difference between the clocks of several servers, in milliseconds. */
 const clockMs = 60_000;
 
-/** The state that a follower has received, so that it receives everything once. */
+/** State that a follower has received, so that it receives everything once. */
 export class FollowedState {
   readonly #api: Operations;
   readonly #followed: Followed;
   readonly #devices = new Map<string, string>();
   readonly #runs = new Map<string, KnownRun>();
-  /** The last entry of each run. */
+  /** ID of the last entry of each run. */
   readonly #entries = new Map<string, string>();
-  /** Runs that were over when the following began, and are as young as those that are read again after a break. */
+  /** Runs that had ended before following began, but are recent enough to be read again after a broken connection. */
   readonly #overBefore = new Set<string>();
   /** Creation time of the newest run, on the service's clock. */
   #newestMs = 0;
@@ -43,7 +44,7 @@ export class FollowedState {
     return this.#followed.types?.includes(type) ?? true;
   }
 
-  /** Notes the present state. */
+  /** Records the current state. */
   async begin(signal: AbortSignal): Promise<void> {
     await this.#noteNewest(signal);
     const { devices, runs: found } = await this.#read(signal);
@@ -58,19 +59,19 @@ export class FollowedState {
     }
   }
 
-  /** By the service's clock; without any run there is no need of one. */
+  /** Records the creation time of the newest run, on the service's clock; without any run, it is not needed. */
   async #noteNewest(signal: AbortSignal): Promise<void> {
     const { runs } = await this.#api.listRuns({ query: { ...this.#filter(), limit: 1 } }, { signal });
     const [newest] = runs;
     this.#newestMs = newest?.created_at ?? 0;
   }
 
-  /** Events that may be new since the last one; `news` leaves out those that are not. */
+  /** Yields events that may be new since the last one. `news` drops those that are not. */
   async *missed(signal: AbortSignal): AsyncGenerator<FollowedEvent, void, undefined> {
     const { devices, runs: found } = await this.#read(signal);
     const runs = found.filter(({ run_id: id }) => !this.#overBefore.has(id));
     for (const device of devices) yield { type: 'device', device };
-    // Entries before the end of their run.
+    // Log entries precede the end of their run.
     if (this.wants('log')) for (const run of this.#withLogs(runs)) yield* this.#readLog(run, signal);
     for (const run of runs) yield { type: 'run', run };
     this.#forget();
@@ -83,7 +84,7 @@ export class FollowedState {
     };
   }
 
-  /** The part of an event that the follower has not received yet. */
+  /** Yields the part of an event that the follower has not received yet. */
   *news(event: FollowedEvent): Generator<FollowedEvent, void, undefined> {
     if (event.type === 'log') {
       const logs = event.logs.filter((entry) => this.#noteEntry(entry));
@@ -115,7 +116,7 @@ export class FollowedState {
     return true;
   }
 
-  /** Runs whose log may have grown. */
+  /** Returns the runs whose log may have grown. */
   #withLogs(rows: readonly Run[]): Run[] {
     const open = [...this.#runs.values()].filter(
       ({ endedAt }) => endedAt === undefined || endedAt > Date.now() - lateMs,
@@ -139,14 +140,16 @@ export class FollowedState {
 
   async #listDevices(signal: AbortSignal): Promise<Device[]> {
     const wanted = this.#followed.deviceId;
-    const found = await this.#allPages(async (page) => {
-      const { devices, next_cursor: next } = await this.#api.listDevices({ query: page }, { signal });
-      return { rows: devices, next };
-    });
+    const found = await readAll(
+      (query) => this.#api.listDevices({ query }, { signal }),
+      ({ devices }) => devices,
+    );
     return found.filter(({ device_id: id }) => wanted === undefined || id === wanted);
   }
 
-  /** Runs that go on, runs that are newer than all known ones, and runs that went on when they were last received; the oldest first. */
+  /**
+   * Returns running runs, runs newer than all known ones, and runs that were running when last received, oldest first.
+   */
   async #listRuns(signal: AbortSignal): Promise<Run[]> {
     const open = [...this.#runs.values()].filter(({ endedAt }) => endedAt === undefined);
     const queries = [
@@ -157,12 +160,13 @@ export class FollowedState {
     ];
     const filter = this.#filter();
     const found = new Map<string, Run>();
-    for (const query of queries)
-      for (const run of await this.#allPages(async (page) => {
-        const reply = await this.#api.listRuns({ query: { ...filter, ...query, ...page } }, { signal });
-        return { rows: reply.runs, next: reply.next_cursor };
-      }))
-        found.set(run.run_id, asInEvents(run));
+    for (const query of queries) {
+      const runs = await readAll(
+        (page) => this.#api.listRuns({ query: { ...filter, ...query, ...page } }, { signal }),
+        (page) => page.runs,
+      );
+      for (const run of runs) found.set(run.run_id, asInEvents(run));
+    }
     return [...found.values()].toSorted((one, other) => one.created_at - other.created_at);
   }
 
@@ -174,19 +178,7 @@ export class FollowedState {
     };
   }
 
-  async #allPages<Row>(
-    readPage: (page: { cursor?: string }) => Promise<{ rows: Row[]; next: string | null }>,
-  ): Promise<Row[]> {
-    const all: Row[] = [];
-    for (let page: { cursor?: string } = {}; ;) {
-      const { rows, next } = await readPage(page);
-      all.push(...rows);
-      if (next === null) return all;
-      page = { cursor: next };
-    }
-  }
-
-  /** Runs that ended long ago: nothing can come of them. */
+  /** Forgets runs that ended long ago and can't change any more. */
   #forget(): void {
     for (const [id, { endedAt, run }] of this.#runs) {
       const isRecent = run.created_at > this.#newestMs - 2 * clockMs;
@@ -197,14 +189,14 @@ export class FollowedState {
   }
 }
 
-/** Lists also say who has launched a run; the same run would seem another one. */
+/** Removes the launcher, which only lists contain; otherwise the same run would look changed. */
 function asInEvents(listed: ListedRun): Run {
   const run: Run & Partial<ListedRun> = { ...listed };
   delete run.launched_by;
   return run;
 }
 
-/** An event may arrive after a newer state was read. */
+/** Whether the run is a later state, because an event may arrive after a newer state was read. */
 function isLater(run: Run, known: Run): boolean {
   if (known.ended_at !== null && run.ended_at === null) return false;
   if (known.started_at !== null && run.started_at === null) return false;

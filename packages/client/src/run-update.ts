@@ -1,10 +1,10 @@
 import type { LogEntry, RunDetail } from '@phalanx/protocol';
 
-import type { ConnectionUpdate } from './events.ts';
+import type { ConnectionUpdate } from './reconnected.ts';
 
-/** Part of what `followRuns` hands out. */
+/** Update of `followRuns`. */
 export type RunUpdate =
-  /** Entries of a run's log. `isTruncated`: the service has left some out in the middle of the log. */
+  /** Entries of a run's log. `isTruncated`: the service has omitted some in the middle of the log. */
   | {
       readonly type: 'log';
       readonly runId: string;
@@ -12,6 +12,6 @@ export type RunUpdate =
       readonly logs: readonly LogEntry[];
       readonly isTruncated: boolean;
     }
-  /** A run has ended, and this is after its last entry. */
+  /** End of a run, after its last entry. */
   | { readonly type: 'end'; readonly run: RunDetail }
   | ConnectionUpdate;

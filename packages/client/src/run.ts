@@ -1,18 +1,19 @@
 import type { LogEntry, Run, RunDetail } from '@phalanx/protocol';
 
-import { enduring } from './enduring.ts';
 import { followRuns } from './follow-runs.ts';
 import type { Operations } from './operations.ts';
 import { pause } from './pause.ts';
+import { untilAnswered } from './retry.ts';
 
 export interface FollowOptions {
   readonly signal?: AbortSignal;
-  /** Entry after which the log begins. */
+  /** ID of the entry after which the log begins. */
   readonly from?: string;
 }
 
 const pauseMs = 300;
-/** One execution on one device. */
+
+/** Handle of one execution on one device. */
 export class RunHandle {
   readonly runId: string;
   readonly deviceId: string;
@@ -28,10 +29,10 @@ export class RunHandle {
     return (await this.#api.getRun({ params: { id: this.runId } }, { signal })).run;
   }
 
-  /** Resolves when the run has ended, with what it came to; restarts of the service only delay it. */
+  /** Resolves with the result when the run has ended. Restarts of the service only delay it. */
   async wait({ signal }: Pick<FollowOptions, 'signal'> = {}): Promise<RunDetail> {
     for (;;) {
-      const run = await enduring(() => this.get(signal), signal);
+      const run = await untilAnswered(() => this.get(signal), signal);
       if (run.ended_at !== null) return run;
       await pause(pauseMs, signal);
     }
@@ -42,8 +43,8 @@ export class RunHandle {
   }
 
   /**
-   * Every entry of its log once, in order, until the run has ended and nothing more comes. The log of a run that is lost,
-   * or that its host has not delivered whole, ends when nothing has come for a second.
+   * Yields each entry of the run's log once, in order, until the run has ended and its log is complete. The log of a
+   * run that is lost, or that its host has not delivered completely, ends after one second without new entries.
    */
   async *logs({ signal, from }: FollowOptions = {}): AsyncGenerator<LogEntry, void, undefined> {
     for await (const update of followRuns(this.#api, { runIds: [this.runId], from, signal }))

@@ -48,6 +48,7 @@ export * from './rest/runs/launches.ts';
 export * from './rest/evidence/records.ts';
 export * from './rest/evidence/record-groups.ts';
 export * from './rest/evidence/replays.ts';
+export * from './rest/page-limits.ts';
 export * from './rest/page.ts';
 export * from './rest/code/projects.ts';
 export * from './rest/work/run-tasks.ts';

@@ -2,14 +2,15 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { readFileSync } from 'node:fs';
+import type { ApiClient } from '@phalanx/client/api-client';
 import { type Command, Option } from 'commander';
 import { makeFolder } from '@phalanx/settings';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import { ApiClient } from '../api-client.ts';
 import { environment } from '../config.ts';
 import { usageError } from '../exit-codes.ts';
+import { clientFor } from './client-for.ts';
 
 export interface ConnectionFlags {
   serverUrl?: string;
@@ -30,24 +31,24 @@ export function addConnectionOptions(command: Command): Command {
     .addOption(
       new Option(
         '--server-url <url>',
-        `address of the server (PHALANX_SERVER_URL, or what "phalanx login" stored). Default: ${defaultServerUrl}.`,
+        `server address (PHALANX_SERVER_URL); default: the one stored by "phalanx login", or ${defaultServerUrl}`,
       ),
     )
     .addOption(
       new Option(
         '--token-file <file>',
-        'file with the API token (PHALANX_TOKEN_FILE; else what "phalanx login" stored)',
+        'file with the API token (PHALANX_TOKEN_FILE); default: the token stored by "phalanx login"',
       ),
     )
     .addOption(
       new Option(
         '--token <token>',
-        'API token (PHALANX_TOKEN); others on this machine can see it: prefer a file',
+        'API token (PHALANX_TOKEN); other users of this machine can see it, so prefer a file',
       ),
     );
 }
 
-/** An empty variable counts as not set. */
+/** Returns the value of a variable. An empty variable counts as not set. */
 const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;
 
 function givenServerUrl(flags: ConnectionFlags): string | undefined {
@@ -65,7 +66,7 @@ export const givenToken = ({ token, tokenFile }: ConnectionFlags): string | unde
 export const serverUrlOrDefault = (flags: ConnectionFlags): string =>
   givenServerUrl(flags) ?? defaultServerUrl;
 
-/** Connects by flags before variables before the stored login. Throws a usage error without a token. */
+/** Connects with flags, else variables, else the stored login. Throws a usage error without a token. */
 export async function connect(flags: ConnectionFlags): Promise<Connection> {
   const token = givenToken(flags);
   const url = givenServerUrl(flags);
@@ -75,29 +76,29 @@ export async function connect(flags: ConnectionFlags): Promise<Connection> {
   return connectionTo(serverUrl, token ?? storedToken(login, serverUrl));
 }
 
-/** A token goes to no other server than the one that it was stored for. */
+/** Returns the stored token, but only for the server that it was stored for. */
 function storedToken(login: Login | undefined, serverUrl: string): string {
   if (login?.server_url === serverUrl) return login.token;
-  const reason = login === undefined ? 'There is no token' : `The stored token is for ${login.server_url}`;
+  const reason = login === undefined ? 'No API token is set' : `The stored token is for ${login.server_url}`;
   throw usageError(
-    `${reason}: run "phalanx login --server-url ${serverUrl}", or give one with --token-file or PHALANX_TOKEN.`,
+    `${reason}: run "phalanx login --server-url ${serverUrl}", or pass one with --token-file or PHALANX_TOKEN.`,
   );
 }
 
 const connectionTo = (serverUrl: string, token: string): Connection => ({
-  api: new ApiClient(serverUrl, token),
+  api: clientFor(serverUrl, token),
   serverUrl,
   token,
 });
 
-/** The address in its one form, without a slash at the end. Throws a usage error that names where it came from. */
+/** Normalises an address, without a trailing slash. Throws a usage error that names the source of the address. */
 function serverAddress(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isUsable = url !== undefined && ['http:', 'https:'].includes(url.protocol);
   if (!isUsable || url.search !== '' || url.hash !== '')
-    throw usageError(`${source} must be an address such as https://phones.example.com; it is "${text}".`);
+    throw usageError(`${source} must be an address such as https://phones.example.com, but is "${text}".`);
   if (url.username !== '' || url.password !== '')
-    throw usageError(`${source} must not hold a user or password: give the token with PHALANX_TOKEN.`);
+    throw usageError(`${source} must not contain a user or password: pass the token in PHALANX_TOKEN.`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
@@ -105,14 +106,14 @@ const Login = Type.Object({ server_url: Type.String(), token: Type.String() });
 export type Login = Static<typeof Login>;
 const storedLogin = Compile(Login);
 
-/** The XDG rule: a relative `XDG_CONFIG_HOME` does not count. */
+/** Returns the path of the login file. The XDG rule ignores a relative `XDG_CONFIG_HOME`. */
 export function loginPath(): string {
   const given = environment['XDG_CONFIG_HOME'] ?? '';
   const folder = path.isAbsolute(given) ? given : path.join(homedir(), '.config');
   return path.join(folder, 'phalanx', 'login.json');
 }
 
-/** The login that `phalanx login` stored, if any. */
+/** Returns the login that `phalanx login` stored, if any. */
 async function findLogin(): Promise<Login | undefined> {
   const text = await readFile(loginPath(), 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
@@ -132,7 +133,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Writes the file with permissions for its owner alone, from the first byte on. */
+/** Stores the login in a file that only its owner can read, from the first byte on. */
 export async function storeLogin(value: Login): Promise<void> {
   const file = loginPath();
   makeFolder(path.dirname(file));
@@ -142,7 +143,7 @@ export async function storeLogin(value: Login): Promise<void> {
   await rename(fresh, file);
 }
 
-/** Whether there was one. */
+/** Deletes the stored login. Returns whether one existed. */
 export async function deleteLogin(): Promise<boolean> {
   const known = await readFile(loginPath()).then(
     () => true,
@@ -157,13 +158,13 @@ interface Sources {
   readonly tokenFile?: string | undefined;
 }
 
-/** A token as such, or as the name of a file that holds it, with the names to speak of them. */
+/** Tokens, or names of files with tokens, as given by flags and by variables. */
 interface GivenToken {
   readonly flags: Sources;
   readonly variables: Sources;
 }
 
-/** Flags before variables, and in each a token before a file. */
+/** Returns the token from flags, else from variables. In each, a token goes before a file. */
 function findToken({ flags, variables }: GivenToken): string | undefined {
   return (
     tokenOf(flags, { token: '--token', tokenFile: '--token-file' }) ??
@@ -177,7 +178,7 @@ function tokenOf({ token, tokenFile }: Sources, names: Record<keyof Sources, str
   return tokenOfFile(tokenFile, names.tokenFile);
 }
 
-/** `name`: how the file was given. */
+/** Reads a token from a file. `name` is the flag or variable that named the file. */
 export const tokenOfFile = (file: string, name: string): string =>
   checkedToken(textOf(file, name), `The content of ${file}`);
 

@@ -1,10 +1,11 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readPages } from '@phalanx/client/read-all';
 import { type ListedRun, runRoutes, type Run } from '@phalanx/protocol';
 
-import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { isUuid } from '../launch/find-by-name.ts';
 
-/** A part of an ID is looked for among so many, the newest. */
+/** Number of newest runs that are searched for a part of an ID. */
 const searched = 1000;
 
 interface RunFilter {
@@ -14,18 +15,13 @@ interface RunFilter {
   search?: string;
 }
 
-/** Newest first, page by page. */
+/** Yields runs, newest first, and reads them page by page. */
 export async function* listRuns(api: ApiClient, filter: RunFilter): AsyncGenerator<ListedRun> {
-  for (let cursor: string | undefined; ;) {
-    const query = { ...filter, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await api.call(runRoutes.list, { query });
-    yield* page.runs;
-    if (page.next_cursor === null) return;
-    cursor = page.next_cursor;
-  }
+  const found = readPages((start) => api.call(runRoutes.list, { query: { ...filter, ...start } }));
+  for await (const { runs } of found) yield* runs;
 }
 
-/** The newest run of an automation on each of these devices, in their order. */
+/** Returns the newest run of an automation on each of these devices, in their order. */
 export async function findNewestRuns(
   api: ApiClient,
   automationId: string,
@@ -40,14 +36,15 @@ export async function findNewestRuns(
   return found.sort((one, other) => deviceIds.indexOf(one.device_id) - deviceIds.indexOf(other.device_id));
 }
 
-/** The random end of an ID: runs that were launched together begin alike. */
+/** Returns the random end of an ID, because the IDs of runs that were launched together share their beginning. */
 export const shortRunId = (id: string): string => id.split('-').at(-1) ?? id;
 
-/** The run whose ID `text` is, begins or ends. */
+/** Returns the ID of the run whose ID is, begins with or ends with `text`. */
 export async function getRunId(api: ApiClient, text: string): Promise<string> {
   const part = text.toLowerCase();
   if (isUuid(part)) return part;
-  if (!/^[0-9a-f-]{4,36}$/.test(part)) throw usageError(`"${text}" is no run: "phalanx runs" lists them.`);
+  if (!/^[0-9a-f-]{4,36}$/.test(part))
+    throw usageError(`"${text}" is not a run ID: "phalanx runs" lists the runs.`);
   const found: string[] = [];
   let count = 0;
   for await (const { run_id: id } of listRuns(api, {})) {
@@ -58,7 +55,7 @@ export async function getRunId(api: ApiClient, text: string): Promise<string> {
   if (only === undefined)
     throw new CommandError(
       exitCodes.refused,
-      `None of your newest ${searched} runs has an ID that begins or ends with ${text}: "phalanx runs" lists them.`,
+      `None of your newest ${searched} runs has an ID that begins or ends with ${text}: "phalanx runs" lists the runs.`,
     );
   if (found.length === 1) return only;
   throw usageError(`Several runs begin or end with ${text}: ${found.join(', ')}.`);

@@ -75,7 +75,7 @@ test('across a kill -9 of the server --follow prints every line once, in order, 
   const { code, stdout, stderr } = await following.result();
   const numbers = [...stdout.matchAll(/ line (\d+)$/gm)].map(([, number]) => Number(number));
   expect(numbers).toEqual(Array.from({ length: lineCount }, (_, index) => index + 1));
-  expect(stderr).toMatch(/cannot be reached .* Asking again until it answers/);
+  expect(stderr).toMatch(/cannot be reached .* Retrying until it answers/);
   expect(stderr).toContain('The server answers again.');
   expect(stderr).toMatch(/SIM0001: the run completed/);
   expect(code).toBe(0);

@@ -1,7 +1,8 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import { followRuns } from '@phalanx/client/follow-runs';
+import { operationsOf } from '@phalanx/client/operations';
 import type { DeviceOutcome, LogEntry, RunDetail } from '@phalanx/protocol';
 
-import type { ApiClient } from '../api-client.ts';
 import { Absence } from './absence.ts';
 
 export interface FollowedRun {
@@ -11,17 +12,17 @@ export interface FollowedRun {
 
 export interface RunListener {
   onEntries(deviceId: string, entries: readonly LogEntry[]): void;
-  /** After the last entry of the run. */
+  /** Called after the last entry of the run. */
   onEnd(run: RunDetail): void;
 }
 
-/** The runs that a launch has started, by the rows of its reply. */
+/** Returns the runs that a launch started, from the rows of its reply. */
 export const startedRuns = (rows: readonly DeviceOutcome[]): FollowedRun[] =>
   rows.flatMap(({ device_id: deviceId, run_id: runId }) => (runId === null ? [] : [{ runId, deviceId }]));
 
 /**
- * Hands out the logs of these runs as they come, those after entry `from`, until all have ended. While the server is away
- * it says so once, and gives up when the server was away for as long as log lines are kept: then some are lost anyway.
+ * Passes on the logs of these runs, after entry `from`, until all runs have ended. Prints one notice when the server
+ * becomes unreachable. Throws once it is unreachable for longer than log lines are kept, because lines are lost then.
  */
 export async function followToEnd(
   api: ApiClient,
@@ -32,8 +33,8 @@ export async function followToEnd(
   const absence = new Absence();
   const ended: RunDetail[] = [];
   const runIds = runs.map(({ runId }) => runId);
-  for await (const update of api.explained(followRuns(api.operations, { runIds, from }))) {
-    if (update.type === 'away') absence.begin(api.explain(update.error));
+  for await (const update of followRuns(operationsOf(api), { runIds, from })) {
+    if (update.type === 'away') absence.begin(update.error);
     else absence.end();
     if (update.type === 'log') listener.onEntries(update.deviceId, update.logs);
     if (update.type === 'end') {

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
+import type { ApiClient } from '@phalanx/client/api-client';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { serialOf } from '../launch/find-by-name.ts';
 import { junitReport, type JunitCase } from '../output/junit.ts';
@@ -18,15 +18,15 @@ interface Show {
   /** Prints the service's `log` and `run` events instead, one a line. */
   readonly json: boolean;
   readonly stopCommand: string;
-  /** In JUnit's form: the file for it, and what people call that which runs. */
+  /** JUnit report: its file, and the name of its suite. */
   readonly report: { readonly file: string; readonly name: string } | undefined;
 }
 
-/** Prints the logs of these runs until all have ended. Throws unless every one has done what it was to do. */
+/** Prints the logs of these runs until all have ended. Throws unless all have succeeded. */
 export async function showRuns(api: ApiClient, show: Show): Promise<void> {
   const ended = await unlessInterrupted(
     followToEnd(api, show.runs, show.json ? jsonListener : textListener(show)),
-    `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
+    `Stopped following; the runs continue. To stop them, run: ${show.stopCommand}`,
   );
   if (show.report !== undefined) await writeReport(show.report, ended, show);
   throwUnlessDone(ended);
@@ -39,7 +39,7 @@ function throwUnlessDone(ended: readonly Run[]): void {
   if (failed.length > 0) throw new CommandError(exitCodes.failed, `${which(failed)} did not complete.`);
   const lost = ended.filter(({ outcome }) => outcome !== 'succeeded');
   if (lost.length === 0) return;
-  const message = `${which(lost)} met an unknown screen or ran out of steps: "phalanx records list" has the screens.`;
+  const message = `${which(lost)} met an unknown screen or ran out of steps: "phalanx records list" lists the records.`;
   throw new CommandError(exitCodes.outOfSteps, message);
 }
 
@@ -75,7 +75,7 @@ interface CaseHead {
   readonly serverUrl: string;
 }
 
-/** The stack begins with the message, which is told once. */
+/** Returns the test case of a run. Its text has no separate message, because the stack begins with it. */
 function caseOf({ suite, device, serverUrl }: CaseHead, run: Run): JunitCase {
   const head = { suite, name: device, durationMs: durationMs(run) };
   if (run.outcome === 'succeeded') return head;
@@ -96,7 +96,7 @@ export interface FollowFlags {
 export function addFollowOptions(command: Command): Command {
   return command
     .option('-f, --follow', 'print the logs of all devices until every run has ended')
-    .option('--junit <file>', 'follow, and write a JUnit report with a test case for each device');
+    .option('--junit <file>', 'follow the runs, and write a JUnit report with a test case for each device');
 }
 
 export const follows = ({ follow, junit }: FollowFlags): boolean => follow === true || junit !== undefined;

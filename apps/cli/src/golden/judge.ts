@@ -13,9 +13,9 @@ import {
   type UiNode,
 } from '@phalanx/protocol';
 
-/** Why a golden screen is not as expected. */
+/** Reason why a golden screen or run is not as expected. */
 export interface Failure {
-  /** For machines: `threw` and `limit` are faults of the code, the others are screens that it takes for something else. */
+  /** Kind for programs: `threw` and `limit` are errors of the code, the others are results that differ. */
   kind: 'state' | 'handled' | 'no_state' | 'run' | 'threw' | 'limit';
   /** One line. */
   message: string;
@@ -23,7 +23,7 @@ export interface Failure {
   details: string[];
 }
 
-/** The same of a golden run. */
+/** Returns the failure of a golden run; undefined if it is as expected. */
 export function judgeRun(result: SequenceResult): Failure | undefined {
   if (result.kind === 'same') return undefined;
   const isFault = result.kind === 'threw' || result.kind === 'limit';
@@ -31,7 +31,7 @@ export function judgeRun(result: SequenceResult): Failure | undefined {
   return { kind: isFault ? result.kind : 'run', message, details };
 }
 
-/** Undefined: as expected. */
+/** Returns the failure of a golden screen; undefined if it is as expected. */
 export function judge(golden: GoldenScreen, { verdict, missed }: ReplayedScreen): Failure | undefined {
   const { expect } = golden;
   if (verdict.kind !== 'state') return withoutState(expect, verdict);
@@ -42,8 +42,8 @@ export function judge(golden: GoldenScreen, { verdict, missed }: ReplayedScreen)
   }
   if (expect.handled === undefined || isHandled(verdict) === expect.handled) return undefined;
   const message = expect.handled
-    ? `is taken for ${verdict.state}, but the code does nothing with it: ${followUps[verdict.next]}`
-    : `is taken for ${verdict.state} and handled, which it must not be`;
+    ? `is recognised as ${verdict.state}, but the code does not handle it: ${followUps[verdict.next]}`
+    : `is recognised as ${verdict.state} and handled, but must not be handled`;
   const did = verdict.did.length === 0 ? [] : [`it did: ${verdict.did.join('; ')}`];
   return { kind: 'handled', message, details: [...linesOf(verdict.message), ...did] };
 }
@@ -80,24 +80,23 @@ function withoutState(expect: GoldenExpectation, verdict: Exclude<ReplayVerdict,
 
 function howItWent(verdict: Exclude<ReplayVerdict, { kind: 'state' | 'threw' | 'limit' }>): string {
   if (verdict.kind === 'waits') return `stores no screen. ${verdict.message}`;
-  if (verdict.kind === 'cannot')
-    return `stores no screen before it asks for what only a phone has: ${verdict.message}`;
-  if (verdict.kind === 'acts_blind') return 'stores no screen, and acts again and again';
+  if (verdict.kind === 'cannot') return `stores no screen before it needs a real phone: ${verdict.message}`;
+  if (verdict.kind === 'acts_blind') return 'stores no screen, and repeats its actions';
   return 'stores no screen and ends';
 }
 
 const waysToTell = [
-  'Code can tell what it takes a screen for in three ways: runStages does; agent.utils.outOfSteps.storeScreen does',
-  '(the third argument is the state); or screens/recognise.ts exports a function from a screen to a state as default.',
+  'Code can report the state of a screen in three ways: with runStages; with agent.utils.outOfSteps.storeScreen',
+  '(the third argument is the state); or with a default export in screens/recognise.ts that maps a screen to a state.',
 ];
 
 const linesOf = (text: string | null): string[] => (text === null ? [] : text.split('\n'));
 
-/** A sign that is further off is another sign. */
+/** Maximum distance of a near match. A sign that is further away is another sign. */
 const maxDistance = 0.5;
 const maxListed = 4;
 
-/** The sign that the code looked for in vain and that comes nearest to something on the screen. */
+/** Returns the missed sign that is nearest to something on the screen. If none is near, lists the missed signs. */
 function nearestSigns(root: UiNode, missed: readonly MissedSearch[]): string[] {
   const there = nodesOf(root);
   const found = missed.flatMap(({ by, wanted }) => {
@@ -112,11 +111,11 @@ function nearestSigns(root: UiNode, missed: readonly MissedSearch[]): string[] {
   });
   const [nearest] = found.filter(({ by }) => by !== 'conditions').sort((a, b) => a.distance - b.distance);
   if (nearest !== undefined && nearest.distance <= maxDistance)
-    return [`nearest sign: there is no ${nearest.by} "${nearest.wanted}", but "${nearest.word}"`];
+    return [`nearest sign: no ${nearest.by} "${nearest.wanted}", but "${nearest.word}"`];
   if (missed.length === 0) return [];
   const listed = missed.slice(0, maxListed).map(({ by, wanted }) => `${by} "${wanted}"`);
   return [
-    `looked in vain for ${listed.join(', ')}${missed.length > maxListed ? ` and ${missed.length - maxListed} more` : ''}`,
+    `not found: ${listed.join(', ')}${missed.length > maxListed ? ` and ${missed.length - maxListed} more` : ''}`,
   ];
 }
 

@@ -20,16 +20,16 @@ export interface RunToKeep {
   golden: GoldenRun;
   /** Name of the file, without its extension. */
   name: string;
-  /** Replaces a file that is there. */
+  /** Whether to replace an existing file. */
   isForced?: boolean;
 }
 
-/** Writes a golden run into the project folder that the command is in, if its code does what the record tells. */
+/** Writes a golden run into the current project folder, if its code behaves as in the record. */
 export async function keepRun({ golden, name, isForced }: RunToKeep): Promise<void> {
   const root = (await findLinkedFolder())?.root ?? path.resolve('.');
   const file = goldenRunPath(name);
   if (isForced !== true && (await findKind(path.join(root, file))) !== undefined)
-    throw usageError(`${file} is there already: give another --name, or --force.`);
+    throw usageError(`${file} already exists: pass another --name, or --force.`);
   for (const { tree } of golden.screens) await hideOwnMasks(root, tree);
   const { paths } = await listLocalFiles(root, []);
   const replay = await GoldenReplay.open({ root, paths });
@@ -39,14 +39,14 @@ export async function keepRun({ golden, name, isForced }: RunToKeep): Promise<vo
     await writeBelow(root, file, goldenRunText(kept));
     console.log(file);
   } catch (error) {
-    if (error instanceof GoldenScreenError) throw usageError(`The run can't be kept: it ${error.message}.`);
+    if (error instanceof GoldenScreenError) throw usageError(`The run cannot be saved: it ${error.message}.`);
     throw error;
   }
 }
 
 type Follow = (run: GoldenRun) => Promise<SequenceResult>;
 
-/** Takes the texts of persons out of the screens as far as the code does the same without them. */
+/** Removes personal texts from the screens, except those without which the code behaves differently. */
 async function proveRun(golden: GoldenRun, follow: Follow): Promise<{ kept: GoldenRun; needed: string[] }> {
   requireSame(await follow(golden));
   const scrubbed = golden.screens.map(({ tree, ...screen }) => ({ ...screen, ...scrub(tree) }));
@@ -57,7 +57,7 @@ async function proveRun(golden: GoldenRun, follow: Follow): Promise<{ kept: Gold
   const followKept = (): Promise<SequenceResult> => follow(parseGoldenRun(goldenRunText(kept)));
   const needed: string[] = [];
   for (const { replaced } of scrubbed) {
-    // Screens are looked at in their order, so those before this one are the same by now.
+    // Screens are processed in order, so those before this one are the same by now.
     if (isSame(await followKept())) break;
     for (const one of replaced) put(one, one.original);
     needed.push(...(await listNeeded(replaced, followKept)));
@@ -67,8 +67,8 @@ async function proveRun(golden: GoldenRun, follow: Follow): Promise<{ kept: Gold
 }
 
 /**
- * Hides each text without which the run comes as far as with it; all texts are shown at first. Returns those
- * that are needed.
+ * Hides each text without which the run still gets as far. All texts are visible at first. Returns the texts that the
+ * code needs.
  */
 async function listNeeded(
   replaced: readonly Replaced[],
@@ -97,6 +97,6 @@ function requireSame(result: SequenceResult): void {
   if (result.kind === 'same') return;
   throw new CommandError(
     exitCodes.outOfSteps,
-    `The run was not kept, because the code of this folder does not do what the record tells: ${describeSequence(result)}.`,
+    `The run was not saved, because the code of this folder behaves differently from the record: ${describeSequence(result)}.`,
   );
 }

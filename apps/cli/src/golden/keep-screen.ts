@@ -25,14 +25,14 @@ import { GoldenReplay } from './replay-golden.ts';
 
 export interface ScreenToKeep {
   tree: ScreenTree;
-  /** State that the project has to take the screen for. */
+  /** State that the project must recognise. */
   state: string;
   /** Name of the file, without its extension. */
   name: string;
-  /** The stage that it was stored under, if any. */
+  /** Stage under which the screen was stored, if any. */
   stage?: string;
   from: GoldenSource;
-  /** Replaces a file that is there. */
+  /** Whether to replace an existing file. */
   isForced?: boolean;
 }
 
@@ -40,14 +40,14 @@ const masksPath = 'masks.json';
 const masks = Compile(ScreenMasks);
 
 /**
- * Writes a golden screen into the project folder that the command is in. Texts of persons are replaced as far as the code
- * takes the screen for the same without them.
+ * Writes a golden screen into the current project folder. Replaces personal texts, except those that the code needs to
+ * recognise the same state.
  */
 export async function keepScreen({ tree, state, name, stage, from, isForced }: ScreenToKeep): Promise<void> {
   const root = (await findLinkedFolder())?.root ?? path.resolve('.');
   const file = goldenPath(state, name);
   if (isForced !== true && (await findKind(path.join(root, file))) !== undefined)
-    throw usageError(`${file} is there already: give another --name, or --force.`);
+    throw usageError(`${file} already exists: pass another --name, or --force.`);
   await hideOwnMasks(root, tree);
   const replay = await openReplay(root, state);
   const isStaged = stage !== undefined && replay?.hasRecogniser !== true;
@@ -58,14 +58,14 @@ export async function keepScreen({ tree, state, name, stage, from, isForced }: S
   if (verdict !== undefined) notice(verdictText(kept, verdict));
 }
 
-/** Undefined where nothing can be replayed: the screen is kept all the same. */
+/** Opens a replay. Returns undefined if the code cannot be replayed; the screen is then saved without a replay. */
 async function openReplay(root: string, state: string): Promise<GoldenReplay | undefined> {
   try {
     const { paths } = await listLocalFiles(root, []);
     return await GoldenReplay.open({ root, paths });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    notice(`Kept as "${state}" without a replay: ${error.message}`);
+    notice(`Saved as "${state}" without a replay: ${error.message}`);
     return undefined;
   }
 }
@@ -87,45 +87,46 @@ async function proved(
     return { kept: isDone ? { ...kept, expect: { ...kept.expect, handled: true } } : kept, verdict };
   } catch (error) {
     if (error instanceof GoldenScreenError)
-      throw usageError(`The screen can't be kept: it ${error.message}.`);
+      throw usageError(`The screen cannot be saved: it ${error.message}.`);
     if (!(error instanceof CommandError)) throw error;
-    notice(`Kept without a replay: ${error.message}`);
+    notice(`Saved without a replay: ${error.message}`);
     return unproved;
   }
 }
 
 const otherText =
-  'The code takes the screen for something else than it did on the phone: it goes by a password or an announcement, which no golden screen has. Let it go by something else, or state in the file what it has to be taken for.';
+  'The code recognises another state than on the phone, because it depends on a password or an announcement, which golden screens do not contain. Change what the code depends on, or set the expected state in the file.';
 
 export async function hideOwnMasks(root: string, { root: top }: ScreenTree): Promise<void> {
   if ((await findKind(path.join(root, masksPath))) !== 'file') return;
   const value: unknown = JSON.parse(textOf(await readLocalFile(root, masksPath)));
-  if (!masks.Check(value)) throw usageError(`${masksPath} is not valid: the screen was not kept.`);
+  if (!masks.Check(value)) throw usageError(`${masksPath} is not valid: the screen was not saved.`);
   const { right, bottom } = top.boundsInScreen;
   hideMasked(top, value, { width: right, height: bottom });
 }
 
 function verdictText(golden: GoldenScreen, verdict: ReplayVerdict): string {
   const failure = judge(golden, { verdict, missed: [] });
-  if (failure === undefined) return 'The code takes it for that. "phalanx test" says when it no longer does.';
+  if (failure === undefined)
+    return 'The code recognises this state. "phalanx test" fails when it no longer does.';
   if (verdict.kind === 'state' && isUnknownState(verdict.state))
-    return `The code does not know it yet. "phalanx test" says when it takes it for "${golden.expect.state}".`;
-  return `The code does not take it for that yet: ${failure.message}`;
+    return `The code does not recognise the screen yet. "phalanx test" passes when the code recognises "${golden.expect.state}".`;
+  return `The code does not recognise this state yet: ${failure.message}`;
 }
 
 export interface ProvedScreen {
   kept: GoldenScreen;
-  /** Verdict of the code on the file; undefined when it stores nothing. */
+  /** Verdict of the code on the saved file; undefined if the code stores nothing. */
   verdict: ReplayVerdict | undefined;
-  /** Texts of persons that the code needs, and that are in the file. */
+  /** Personal texts that the code needs, and that stay in the file. */
   needed: string[];
-  /** The code goes by something that the file can't have. */
+  /** Whether the code depends on something that the file cannot contain. */
   isOther: boolean;
 }
 
 type VerdictOf = (golden: GoldenScreen) => Promise<ReplayVerdict | undefined>;
 
-/** Takes the texts of persons out of a screen as far as the code takes it for the same without them. */
+/** Removes personal texts from a screen, except those that the code needs to recognise the same state. */
 export async function proveScreen(golden: GoldenScreen, verdictOf: VerdictOf): Promise<ProvedScreen> {
   const { tree, replaced } = scrub(golden.tree);
   const kept = { ...golden, tree };
@@ -144,8 +145,8 @@ export async function proveScreen(golden: GoldenScreen, verdictOf: VerdictOf): P
 }
 
 /**
- * Hides each text without which the code takes the screen for the same; all texts are shown at first. Returns
- * those that are needed.
+ * Hides each text without which the code still recognises the same state. All texts are visible at first. Returns the
+ * texts that the code needs.
  */
 async function listNeeded(replaced: readonly Replaced[], isSame: () => Promise<boolean>): Promise<string[]> {
   const needed: string[] = [];
@@ -166,7 +167,7 @@ function hide({ node, name, disguise }: Replaced): void {
   node[name] = disguise;
 }
 
-/** Not all that the code saw goes into a file. Throws a GoldenScreenError for what can't be in one. */
+/** Returns the screen as read back from its file, which omits some data. Throws a GoldenScreenError if it cannot. */
 const asRead = (golden: GoldenScreen): GoldenScreen => parseGolden(goldenText(golden));
 
 /** Compares verdicts without the calls, because their descriptions may contain the text of a node. */
@@ -175,12 +176,12 @@ function isEqual(one: ReplayVerdict | undefined, other: ReplayVerdict | undefine
   return one.state === other.state && one.stage === other.stage && one.next === other.next;
 }
 
-/** Longer texts are content rather than labels. */
+/** Maximum length of a label. Longer texts are content. */
 const maxLabelLength = 60;
 const minPersonalDigits = 4;
 const texts = ['text', 'description', 'hintText', 'tooltipText'] as const;
 
-/** A place of the tree whose text was replaced. */
+/** Text in the tree that was replaced. */
 export interface Replaced {
   node: UiNode;
   name: (typeof texts)[number];
@@ -189,8 +190,8 @@ export interface Replaced {
 }
 
 /**
- * A copy in which texts that say something of a person, or that a person has typed, are letters of the same length; and
- * what was replaced, so that it can be put back.
+ * Returns a copy in which personal and typed texts are placeholders of the same length. Also returns the replaced
+ * texts, so that they can be restored.
  */
 export function scrub(tree: ScreenTree): { tree: ScreenTree; replaced: Replaced[] } {
   const copy = structuredClone(tree);

@@ -17,7 +17,7 @@ import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { readLocalFile, textOf } from '../project/local-files.ts';
 import { judge } from './judge.ts';
 
-/** Its function says what a screen is, also for code that stores none. */
+/** Files whose function returns the state of a screen, for code that stores no screens. */
 const recogniserPaths = ['screens/recognise.ts', 'screens/recognise.js'];
 const schemaPath = 'parameters.schema.json';
 const fetches = Compile(ReplayFetches);
@@ -35,18 +35,18 @@ export class GoldenReplay {
     this.#recogniser = recogniser;
   }
 
-  /** Throws a CommandError for code that does not compile. */
+  /** Bundles the code. Throws a CommandError if it does not compile. */
   static async open(project: LocalProject): Promise<GoldenReplay> {
     const [replays, recogniser] = await Promise.all([openReplays(), bundleRecogniser(project)]);
     return new GoldenReplay(replays, project, recogniser);
   }
 
-  /** Whether `screens/recognise.ts` is asked, which knows of no stages. */
+  /** Whether the folder has a `screens/recognise.ts`, which knows no stages. */
   get hasRecogniser(): boolean {
     return this.#recogniser !== undefined;
   }
 
-  /** In the order of the screens. `tellsMissed`: with the searches that found nothing. */
+  /** Replays the screens, and returns results in order. `tellsMissed` adds the searches that found nothing. */
   async replay(screens: readonly GoldenScreen[], tellsMissed = false): Promise<ReplayedScreen[]> {
     const isForMain = screens.map(({ expect }) => this.#recogniser === undefined || needsMain(expect));
     const [byMain, byRecogniser] = await Promise.all([
@@ -64,7 +64,7 @@ export class GoldenReplay {
     return isForMain.flatMap((isMain) => (isMain ? byMain : byRecogniser).splice(0, 1));
   }
 
-  /** Whether the code does with the screens of a run what the file tells. */
+  /** Replays a golden run in order, and returns whether the code behaves as in the file. */
   async follow({ screens, ends }: GoldenRun): Promise<SequenceResult> {
     const saved = screens.map(({ tree, ...screen }) => ({ ...screen, treeJson: JSON.stringify(tree) }));
     return this.#replays.follow(await this.#bundleMain(), { screens: saved, ends });
@@ -96,8 +96,8 @@ const maxStrict = 200;
 const sampleEvery = 100;
 
 /**
- * Verdicts of a stream, where those that are not as expected, and a sample of the others, were replayed alone. Undefined
- * when the sample comes out otherwise: the code remembers what it was shown before.
+ * Confirms the verdicts of a stream: replays unexpected ones, and a sample of the others, in runs of their own. Returns
+ * undefined if the sample differs, because the code then remembers earlier screens.
  */
 async function confirmed(
   screens: readonly GoldenScreen[],
@@ -122,7 +122,7 @@ const savedOf = ({ tree, expect }: GoldenScreen): ReplayScreen => ({
   stage: expect.stage,
 });
 
-/** Expectations that a function which only recognises screens can't meet. */
+/** Whether an expectation needs more than a function that only recognises screens. */
 const needsMain = ({ stage, handled }: GoldenScreen['expect']): boolean =>
   stage !== undefined || handled !== undefined;
 
@@ -140,10 +140,10 @@ interface LocalProject {
   paths: readonly string[];
 }
 
-/** The code of a folder as a launch would bundle it. Throws a CommandError for what does not compile. */
+/** Bundles the code of a folder like a launch. Throws a CommandError if it does not compile. */
 const bundleMain = (project: LocalProject): Promise<ReplayCode> => bundleCode(project);
 
-/** The code around `screens/recognise.ts`; undefined in a project without. */
+/** Bundles the code around `screens/recognise.ts`; undefined in a project without this file. */
 async function bundleRecogniser(project: LocalProject): Promise<ReplayCode | undefined> {
   const file = recogniserPaths.find((path) => project.paths.includes(path));
   if (file === undefined) return undefined;
@@ -184,7 +184,7 @@ function fetchesOf(text: string | null): ReplayFetches {
   );
 }
 
-/** Values that a launch without parameters would fill in. */
+/** Returns the default values that the server fills in for a launch without parameters. */
 function defaultsOf(schemaText: string | null): Record<string, unknown> {
   const schema: unknown = schemaText === null ? {} : parse(schemaPath, schemaText);
   const properties: unknown = isObject(schema) ? schema['properties'] : undefined;
@@ -200,7 +200,7 @@ function parse(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CommandError(exitCodes.refused, `${file} is not JSON.`);
+    throw new CommandError(exitCodes.refused, `${file} is not valid JSON.`);
   }
 }
 

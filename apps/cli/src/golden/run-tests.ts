@@ -29,7 +29,7 @@ interface TestedRun {
   failure: Failure | undefined;
 }
 
-/** Replays the golden screens and runs of a folder and prints how that went. Throws a CommandError unless all are as expected. */
+/** Replays a folder's golden screens and runs, and prints the results. Throws a CommandError if one is unexpected. */
 export async function runTests(root: string, options: TestOptions): Promise<void> {
   const startedAt = performance.now();
   const { paths } = await listLocalFiles(root, []);
@@ -46,7 +46,7 @@ export async function runTests(root: string, options: TestOptions): Promise<void
   if (options.json)
     printJson({ success: failed.length === 0, screens: tested.map(rowOf), runs: testedRuns.map(rowOfRun) });
   else for (const one of failed) printFailure(one);
-  for (const { file } of updated) notice(`${file} expects what the code takes it for now.`);
+  for (const { file } of updated) notice(`${file} was updated to what the code recognises.`);
   const tookSeconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const counts = { screens: tested.length, runs: testedRuns.length };
   if (failed.length > 0) throw failureOf(failed, counts);
@@ -80,7 +80,7 @@ function chosen({ screens, runs }: Golden, filter: string | undefined): Golden {
   if (screens.length + runs.length > 0)
     throw usageError(`No golden screen or run has "${filter}" in its path or state.`);
   throw usageError(
-    'There is no golden screen in screens/: "phalanx records keep RECORD --state STATE" or "phalanx screen DEVICE --keep STATE/NAME" makes one.',
+    'screens/ has no golden screens: create one with "phalanx records keep RECORD --state STATE" or "phalanx screen DEVICE --keep STATE/NAME".',
   );
 }
 
@@ -93,7 +93,7 @@ async function testRuns(replay: GoldenReplay, runs: readonly GoldenRunFile[]): P
   return tested;
 }
 
-/** Replays unexpected screens once more, to explain them. */
+/** Replays all screens, and unexpected ones once more to explain them. */
 async function testAll(replay: GoldenReplay, files: readonly GoldenFile[]): Promise<Tested[]> {
   const replayed = await replay.replay(files.map(({ golden }) => golden));
   const tested = files.map((one, index) => testedOf(one, replayed[index]));
@@ -121,7 +121,7 @@ async function updateAll(root: string, tested: readonly Tested[]): Promise<Teste
   return updated;
 }
 
-/** Nothing is expected of code that says nothing. */
+/** Returns the new expectation; undefined if the code reports no state. */
 function newExpectation({
   golden: { expect },
   replayed: { verdict },
@@ -168,7 +168,7 @@ const rowOfRun = ({ file, result, failure }: TestedRun): object => ({
   failure: failure ?? null,
 });
 
-/** Faults of the code go before screens that it takes for something else. */
+/** Returns the error of failed tests. Errors of the code take precedence over unexpected screens. */
 function failureOf(failed: readonly Pick<Tested, 'failure'>[], counts: Counts): CommandError {
   const isFault = failed.some(({ failure }) => failure?.kind === 'threw' || failure?.kind === 'limit');
   return new CommandError(

@@ -1,3 +1,6 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
+import { ServiceError } from '@phalanx/client/service-errors';
 import {
   deviceRoutes,
   type Device,
@@ -6,15 +9,14 @@ import {
   accessRoutes,
   type User,
 } from '@phalanx/protocol';
-import { type ApiClient, readAll, ApiRefusal } from '../api-client.ts';
 import { rememberName } from '../output/terminal.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 
 /**
- * Finds a phone by its serial number or name, which people know, or by its ID, which programs know. Any other
- * text is returned for the server to refuse. A phone that was not accepted is found only by its ID, because its
- * owner chooses its name. Throws a usage error when only such a phone fits, and when several phones have that
- * serial number, or that name and none that number.
+ * Returns the ID of the phone with this ID, serial number or name. Returns any other text unchanged, so that the
+ * server refuses it. Finds a phone that was not accepted only by its ID, because its owner chooses its name. Throws a
+ * usage error if only such a phone matches, or if several phones have this serial number, or this name and none has
+ * this serial number.
  */
 export function deviceIdOf(devices: readonly Device[], text: string): string {
   const byId = devices.find((device) => device.device_id === text);
@@ -29,17 +31,17 @@ export function deviceIdOf(devices: readonly Device[], text: string): string {
   const [waiting] = [...numbered, ...named];
   if (waiting === undefined) return text;
   throw usageError(
-    `The phone "${text}" is shared with you by ${waiting.owner.name}, and you have not accepted it: "phalanx shares" shows it. Without that, give its ID, ${waiting.device_id}.`,
+    `The phone "${text}" is shared with you by ${waiting.owner.name}, but you have not accepted it: accept it with "phalanx shares accept", or pass its ID, ${waiting.device_id}.`,
   );
 }
 
-/** Phones without a number of their own are called by their places, which each host has. */
+/** Error for an ambiguous name. Phones without a unique serial number are named by USB ports, which each host has. */
 const severalHave = (text: string, devices: readonly Device[]): CommandError =>
   usageError(
-    `Several phones are called "${text}": give an ID of ${devices.map(({ device_id: id, host }) => `${id} (host ${host?.name ?? 'unknown'})`).join(', ')}.`,
+    `Several phones are called "${text}": pass one of these IDs: ${devices.map(({ device_id: id, host }) => `${id} (host ${host?.name ?? 'unknown'})`).join(', ')}.`,
   );
 
-/** Those that fit the selector, when one is given. */
+/** Lists the phones, or only those that match the selector. */
 export async function listDevices(api: ApiClient, selector?: string): Promise<Device[]> {
   const selecting = selector === undefined ? {} : { selector };
   const devices = await readAll(
@@ -50,11 +52,11 @@ export async function listDevices(api: ApiClient, selector?: string): Promise<De
   return devices;
 }
 
-/** A serial number, or the ID when the device is not known. */
+/** Returns the serial number of a device, or its ID if the device is unknown. */
 export const serialOf = (devices: readonly Device[], deviceId: string): string =>
   devices.find((device) => device.device_id === deviceId)?.serial ?? deviceId;
 
-/** Whether its host holds it: it can be asked to start and to stop. */
+/** Whether the device's host is connected to it, so that runs can be started and stopped on it. */
 export const isOnline = ({ state }: Device): boolean => state === 'ready' || state === 'busy';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -68,13 +70,13 @@ export const listProjects = (api: ApiClient): Promise<Project[]> =>
   );
 
 /**
- * The ID of the project with this name. An ID stays as it is: that of a project, or the launch ID of direct
- * code; the server refuses unknown ones.
+ * Returns the ID of the project with this name. Returns an ID unchanged: that of a project, or the launch ID of direct
+ * code. The server refuses unknown IDs.
  */
 export async function getAutomationId(api: ApiClient, text: string): Promise<string> {
   if (isUuid(text)) return text;
   const all = (await listProjects(api)).filter((project) => project.name === text);
-  // A shared project counts once it is accepted, because its owner chooses its name.
+  // A shared project counts only once it is accepted, because its owner chooses its name.
   const named = all.filter(({ accepted }) => accepted);
   const [only] = named;
   const [waiting] = all;
@@ -82,15 +84,15 @@ export async function getAutomationId(api: ApiClient, text: string): Promise<str
     throw new CommandError(
       exitCodes.refused,
       waiting === undefined
-        ? `There is no project "${text}": "phalanx project list" shows yours.`
-        : `The project "${text}" is shared with you, and you have not accepted it: "phalanx shares" shows it. Without that, give its ID, ${waiting.id}.`,
+        ? `Unknown project "${text}": "phalanx project list" lists yours.`
+        : `The project "${text}" is shared with you, but you have not accepted it: accept it with "phalanx shares accept", or pass its ID, ${waiting.id}.`,
     );
   if (named.length === 1) {
     rememberName(only.id, text);
     return only.id;
   }
   throw usageError(
-    `Several projects have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
+    `Several projects have the name "${text}": pass one of these IDs: ${named.map(({ id }) => id).join(', ')}.`,
   );
 }
 
@@ -100,22 +102,22 @@ export const listUsers = (api: ApiClient): Promise<User[]> =>
     (page) => page.users,
   );
 
-/** `text` is an ID, or for administrators a name. */
+/** Returns the ID of a user. `text` is an ID or, for administrators, a name. */
 export async function getUserId(api: ApiClient, text: string): Promise<string> {
   if (isUuid(text)) return text.toLowerCase();
   const users = await listUsers(api).catch((error: unknown) => {
-    if (!(error instanceof ApiRefusal) || error.status !== 403) throw error;
-    throw usageError(`Only administrators find users by name: give the ID of the user "${text}".`);
+    if (!(error instanceof ServiceError) || error.status !== 403) throw error;
+    throw usageError(`Only administrators can find users by name: pass the ID of the user "${text}".`);
   });
   const named = users.filter(({ name }) => name === text);
   const [only] = named;
   if (only === undefined)
-    throw new CommandError(exitCodes.refused, `There is no user "${text}": "phalanx user list" shows them.`);
+    throw new CommandError(exitCodes.refused, `Unknown user "${text}": "phalanx user list" lists the users.`);
   if (named.length === 1) {
     rememberName(only.id, text);
     return only.id;
   }
   throw usageError(
-    `Several users have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
+    `Several users have the name "${text}": pass one of these IDs: ${named.map(({ id }) => id).join(', ')}.`,
   );
 }

@@ -5,8 +5,8 @@ import { usageError } from '../exit-codes.ts';
 import { repeated } from '../option-values.ts';
 
 export const parametersHelp = `
---param name=value takes the value as JSON if it is JSON, else as text: n=3 is a number, s=Ada is text. For text that
-looks like JSON, and to be sure of JSON, write --param 's:="3"'. Single parameters stand above those of the file.
+--param name=value takes the value as JSON if it is valid JSON, otherwise as text: n=3 is a number, s=Ada is text. To
+require JSON, or to pass text that looks like JSON, write --param 's:="3"'. Single parameters override those of a file.
 `;
 
 type Parameters = Record<string, unknown>;
@@ -20,7 +20,7 @@ function parseJson(text: string): { value: unknown } | undefined {
   }
 }
 
-/** A phone number or an ID of many digits would lose some as a number; then it stays text. */
+/** Whether a number would lose digits, such as a phone number or a long ID. Such a value stays text. */
 const losesDigits = (value: unknown): boolean =>
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 
@@ -29,15 +29,15 @@ function guess(text: string): unknown {
   return parsed === undefined || losesDigits(parsed.value) ? text : parsed.value;
 }
 
-/** `name=value`, where the value is JSON if it parses, else text; or `name:=json`. */
+/** Parses `name=value`, whose value is JSON if it is valid JSON and otherwise text, or `name:=json`. */
 export function parseAssignment(flag: string, text: string): [name: string, value: unknown] {
   const [, name, sign, value] = /^([^=]*[^=:])(:?=)(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw usageError(`${flag} must be name=value, or name:=json; it is "${text}".`);
+    throw usageError(`${flag} must be name=value or name:=json, but is "${text}".`);
   if (sign === '=') return [name, guess(value)];
   const parsed = parseJson(value);
   if (parsed === undefined)
-    throw usageError(`${flag} ${name}: what follows := must be JSON; it is "${value}".`);
+    throw usageError(`${flag} ${name}: the value after := must be JSON, but is "${value}".`);
   return [name, parsed.value];
 }
 
@@ -47,10 +47,10 @@ async function readObject(flag: string, file: string): Promise<Parameters> {
   });
   const value = parseJson(text)?.value;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw usageError(`${flag}: ${file} must hold a JSON object.`);
+  throw usageError(`${flag}: ${file} must contain a JSON object.`);
 }
 
-/** Parameters of a file, overridden by the single assignments. */
+/** Reads the parameters of a file, overridden by single assignments. */
 export async function readParameters(
   flag: string,
   assignments: readonly string[],
@@ -70,18 +70,13 @@ export interface ParameterFlags {
 
 export function addParameterOptions(command: Command): Command {
   return command
-    .option(
-      '--param <name=value>',
-      'one of the automationParameters; may be given several times',
-      repeated,
-      [],
-    )
+    .option('--param <name=value>', 'one of the automationParameters (repeatable)', repeated, [])
     .option('--params-file <file>', 'JSON file with the automationParameters')
-    .option('--var <name=value>', 'one of the jobVariables; may be given several times', repeated, [])
+    .option('--var <name=value>', 'one of the jobVariables (repeatable)', repeated, [])
     .option('--vars-file <file>', 'JSON file with the jobVariables');
 }
 
-/** Inputs of a launch for its runs. */
+/** Reads the inputs of a launch for its runs. */
 export async function readInputs(flags: ParameterFlags): Promise<{
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;

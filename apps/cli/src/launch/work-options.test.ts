@@ -1,7 +1,7 @@
 import type { Device } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
-import { ApiClient } from '../api-client.ts';
+import { clientFor } from '../connection/client-for.ts';
 import { deviceIdOf } from './find-by-name.ts';
 import { chooseDevices, workOf } from './work-options.ts';
 
@@ -44,7 +44,7 @@ it('--all-ready means phones that are the caller’s own or accepted', () => {
 it('a phone that is not accepted is meant by its ID alone, and said to wait where its name is given', () => {
   expect(deviceIdOf(fleet, 'SIM0001')).toBe('own');
   expect(deviceIdOf(fleet, 'waiting')).toBe('waiting');
-  expect(() => deviceIdOf(fleet, 'shelf 3')).toThrow(/shared with you by ada, and you have not accepted it/);
+  expect(() => deviceIdOf(fleet, 'shelf 3')).toThrow(/shared with you by ada, but you have not accepted it/);
   expect(deviceIdOf(fleet, 'nothing')).toBe('nothing');
 });
 
@@ -52,7 +52,9 @@ it('a serial number or name of several phones means none of them: their IDs and 
   const at = (id: string, host: string, more: Partial<Device> = {}): Device =>
     phone(id, { serial: 'usb:1-1', host: { id: `host ${host}`, name: host, connected: true }, ...more });
   const places = [at('one', 'lab'), at('two', 'attic'), phone('three', { name: 'usb:1-1' })];
-  expect(() => deviceIdOf(places, 'usb:1-1')).toThrow('give an ID of one (host lab), two (host attic).');
+  expect(() => deviceIdOf(places, 'usb:1-1')).toThrow(
+    'pass one of these IDs: one (host lab), two (host attic).',
+  );
   expect(deviceIdOf(places, 'two')).toBe('two');
   expect(deviceIdOf([at('one', 'lab'), at('two', 'attic', { accepted: false })], 'usb:1-1')).toBe('one');
   const twins = [phone('one', { name: 'Shelf' }), phone('two', { name: 'shelf' })];
@@ -60,10 +62,10 @@ it('a serial number or name of several phones means none of them: their IDs and 
 });
 
 it('a job without --device and --labels takes any phone', async () => {
-  // Nothing is asked of the service.
-  const api = new ApiClient('http://localhost:1');
+  // The test sends no request to the service.
+  const api = clientFor('http://localhost:1');
   const flags = { device: [], param: [], locale: [] };
   expect(await workOf(api, flags)).toMatchObject({ selector: 'sdk>=1' });
   expect(await workOf(api, { ...flags, labels: 'pool=night' })).toMatchObject({ selector: 'pool=night' });
-  await expect(workOf(api, { ...flags, device: ['a'], labels: 'pool=night' })).rejects.toThrow('not by both');
+  await expect(workOf(api, { ...flags, device: ['a'], labels: 'pool=night' })).rejects.toThrow('not both');
 });

@@ -1,3 +1,4 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import {
   anyPhone,
   type Device,
@@ -11,7 +12,6 @@ import { repeated } from '../option-values.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { quoted } from '../output/terminal.ts';
 import { deviceIdOf, listDevices } from './find-by-name.ts';
-import type { ApiClient } from '../api-client.ts';
 import type { ConnectionFlags } from '../connection/connection.ts';
 import { readParameters } from './parameters.ts';
 
@@ -29,25 +29,22 @@ export type Place = { device_ids: string[] } | { selector: string; count?: numbe
 export function parseCount(text: string): number {
   const count = Number(text);
   if (Number.isSafeInteger(count) && count >= 1) return count;
-  throw new InvalidArgumentError('Give a whole number from 1 on.');
+  throw new InvalidArgumentError('Expected a whole number, at least 1.');
 }
 
 export function addPlaceOptions(command: Command): Command {
   return command
-    .option('--device <device>', 'serial number, name or ID; may be given several times', repeated, [])
-    .option('--all-ready', 'on every device of yours, or accepted, that is ready and runs nothing')
-    .option(
-      '--labels <selector>',
-      'on free devices that fit, such as "country=de,model~Pixel" or "pool=NAME"',
-    )
-    .option('--count <n>', 'with --labels: on so many of them; without it, on each that is free', parseCount);
+    .option('--device <device>', 'serial number, name or ID (repeatable)', repeated, [])
+    .option('--all-ready', 'all ready and idle devices that you own or have accepted')
+    .option('--labels <selector>', 'free devices that match, such as "country=de,model~Pixel" or "pool=NAME"')
+    .option('--count <n>', 'with --labels: number of devices; default: all free ones', parseCount);
 }
 
-/** Throws a usage error unless one of the three is given. */
+/** Throws a usage error unless exactly one of `--device`, `--all-ready` and `--labels` is given. */
 export function requirePlace({ device, allReady, labels, count }: PlaceFlags): void {
   const given = [device.length > 0, allReady === true, labels !== undefined].filter(Boolean).length;
   if (given !== 1)
-    throw usageError('Say where: --device D (several times for several), --labels SELECTOR, or --all-ready.');
+    throw usageError('Choose the devices: pass --device D (repeatable), --labels SELECTOR, or --all-ready.');
   if (count !== undefined && labels === undefined) throw usageError('--count needs --labels.');
 }
 
@@ -57,7 +54,7 @@ export function placeOf(devices: readonly Device[], flags: PlaceFlags): Place {
   return { selector: labels, ...(count === undefined ? {} : { count }) };
 }
 
-/** Their IDs, each once; with `--labels`, `devices` are those that it selects. */
+/** Returns the IDs of the chosen devices, each once. With `--labels`, `devices` must be those that match. */
 export function chooseDevices(
   devices: readonly Device[],
   { device, allReady, labels, count }: PlaceFlags,
@@ -68,16 +65,16 @@ export function chooseDevices(
     .map((one) => one.device_id);
   const wanted = count ?? 1;
   if (ready.length >= wanted) return ready.slice(0, count);
-  const what = labels === undefined ? '' : ` that fits "${labels}"`;
+  const what = labels === undefined ? '' : ` that matches "${labels}"`;
   throw new CommandError(
     exitCodes.refused,
     wanted === 1
-      ? `No device${what} is ready: "phalanx devices" says why.`
-      : `Only ${ready.length} of ${wanted} devices${what} are ready: "phalanx devices" says why.`,
+      ? `No device${what} is ready: "phalanx devices" shows why.`
+      : `Only ${ready.length} of ${wanted} devices${what} are ready: "phalanx devices" shows why.`,
   );
 }
 
-/** Command line that stops `automation` on these devices. */
+/** Returns the command line that stops `automation` on these devices. */
 export function stopCommand({ device, allReady, labels }: PlaceFlags, automation: string): string {
   const where =
     allReady || labels !== undefined ? '--all' : device.map((text) => `--device ${quoted(text)}`).join(' ');
@@ -96,35 +93,37 @@ export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
   json?: true;
 }
 
-/** Adds the options of work that runs as soon as it can. */
+/** Adds the options of work that starts as soon as devices are free. */
 export const addWorkOptions = (command: Command): Command =>
   addPhoneSettingOptions(command)
-    .option('--device <device>', 'serial number, name or ID; may be given several times', repeated, [])
+    .option('--device <device>', 'serial number, name or ID (repeatable)', repeated, [])
     .option(
       '--labels <selector>',
-      'on devices that fit, such as "country=de,model~Pixel" or "pool=NAME"; without it and --device, on any',
+      'devices that match, such as "country=de,model~Pixel" or "pool=NAME"; default: any device',
     )
     .option(
       '--count <n>',
-      'without inputs: so many runs, each on another device; with inputs: the most at once',
+      'without inputs: number of runs, each on another device; with inputs: maximum number of runs at once',
       parseCount,
     )
-    .option(
-      '--param <name=value>',
-      'one of the automationParameters; may be given several times',
-      repeated,
-      [],
-    )
+    .option('--param <name=value>', 'one of the automationParameters (repeatable)', repeated, [])
     .option('--params-file <file>', 'JSON file with the automationParameters')
-    .option('--priority <n>', 'among your own jobs, from -100 to 100; greater begins first', parsePriority)
-    .option('--film', 'make a film of each run: a video of its screen, or pictures where there can be none')
+    .option(
+      '--priority <n>',
+      'priority among your own jobs, from -100 to 100; higher starts first',
+      parsePriority,
+    )
+    .option(
+      '--film',
+      'record a film of each run: a video of its screen, or pictures if video is not possible',
+    )
     .option('--json', "print the API's reply");
 
-/** The part of a body that `addWorkOptions` gives. */
+/** Returns the part of a request body that the options of `addWorkOptions` set. */
 export async function workOf(api: ApiClient, flags: WorkFlags) {
   const { device, labels, count, priority, film, param, paramsFile } = flags;
   if (device.length > 0 && labels !== undefined)
-    throw usageError('Say where by --device or by --labels, not by both; without them any device is used.');
+    throw usageError('Pass either --device or --labels, not both; without them, any device is used.');
   const devices = device.length > 0 ? await listDevices(api) : [];
   return {
     ...(device.length > 0
@@ -141,7 +140,7 @@ export async function workOf(api: ApiClient, flags: WorkFlags) {
 function parsePriority(text: string): number {
   const priority = Number(text);
   if (Number.isInteger(priority) && Math.abs(priority) <= 100) return priority;
-  throw new InvalidArgumentError('Give a whole number from -100 to 100.');
+  throw new InvalidArgumentError('Expected a whole number from -100 to 100.');
 }
 
 /** Settings that are made on the phones before the code starts. */
@@ -156,17 +155,17 @@ export interface PhoneSettingFlags {
 
 export const addPhoneSettingOptions = (command: Command): Command =>
   command
-    .option('--proxy <host:port>', 'HTTP proxy of the phone while the run goes on')
-    .option('--phone-time-zone <zone>', 'time zone of the phone while the run goes on, such as Europe/Berlin')
+    .option('--proxy <host:port>', 'HTTP proxy of the phone during the run')
+    .option('--phone-time-zone <zone>', 'time zone of the phone during the run, such as Europe/Berlin')
     .option(
       '--locale <app=tag>',
-      'language of an app while the run goes on, such as com.example.shop=de-DE; several times for several apps',
+      'language of an app during the run, such as com.example.shop=de-DE (repeatable)',
       repeated,
       [],
     )
-    .option('--location <lat,lon>', 'where apps are told that the phone is while the run goes on')
-    .option('--brightness <n>', 'of the screen while the run goes on, from 0 to 255')
-    .option('--heads-up <on|off>', 'notifications over the top of the screen while the run goes on');
+    .option('--location <lat,lon>', 'location that apps on the phone get during the run')
+    .option('--brightness <n>', 'screen brightness during the run, from 0 to 255')
+    .option('--heads-up <on|off>', 'notifications at the top of the screen during the run');
 
 const optionOf = {
   http_proxy: '--proxy',
@@ -177,7 +176,7 @@ const optionOf = {
   heads_up: '--heads-up',
 } as const;
 
-/** The part of a body that `addPhoneSettingOptions` gives. */
+/** Returns the part of a request body that the options of `addPhoneSettingOptions` set. */
 export function phoneSettingsOf(flags: PhoneSettingFlags): { phone_settings?: PhoneSettings } {
   const { proxy, phoneTimeZone, locale, location, brightness, headsUp } = flags;
   const texts = {

@@ -1,42 +1,55 @@
 import { getSystemErrorMessage } from 'node:util';
+import { ServiceError, ServiceUnreachable, NotTheService } from '@phalanx/client/service-errors';
 import { SettingError } from '@phalanx/settings';
 import { CommanderError } from 'commander';
 
-import { ApiRefusal, ServerUnreachable } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { printable, withNames } from './terminal.ts';
 
-/** An end of the program as people and scripts are told of it. */
+/** Failure of the program, as reported to people and scripts. */
 interface Failure {
   readonly code: string;
   readonly message: string;
   readonly exitCode: number;
-  /** Lines of a compiler. */
+  /** Errors of a compiler, one per line. */
   readonly errors?: readonly string[];
 }
 
+const addressOptions = '--server-url or PHALANX_SERVER_URL';
 const logInAgain =
-  'Log in again with "phalanx login", or give a valid token with --token-file or PHALANX_TOKEN.';
+  'Log in again with "phalanx login", or pass a valid token with --token-file or PHALANX_TOKEN.';
 
-/** Faults of settings and of the surroundings are for people: a sentence. Nothing for a bug, which has a stack. */
+/** Describes an expected failure in a sentence. Returns undefined for a bug, which is printed with its stack. */
 function failureOf(error: unknown): Failure | undefined {
-  if (error instanceof ApiRefusal) return refusal(error);
+  if (error instanceof ServiceError) return refusal(error);
   if (!(error instanceof Error)) return undefined;
   const { message } = error;
   if (error instanceof CommanderError) return { code: 'usage', message, exitCode: exitCodes.usage };
   if (error instanceof CommandError) return { code: error.code, message, exitCode: error.exitCode };
   if (error instanceof SettingError) return { code: 'usage', message, exitCode: exitCodes.usage };
-  if (error instanceof ServerUnreachable)
-    return { code: 'server_unreachable', message, exitCode: exitCodes.usage };
+  if (error instanceof ServiceUnreachable)
+    return unreachable(`${message} Start it, or pass its address with ${addressOptions}.`);
+  if (error instanceof NotTheService)
+    return unreachable(
+      error.location === undefined
+        ? `${message} Check the address.`
+        : `${message} Pass that address with ${addressOptions}.`,
+    );
   return systemFailure(error);
 }
 
-function refusal({ code, message, status, errors }: ApiRefusal): Failure {
+const unreachable = (message: string): Failure => ({
+  code: 'server_unreachable',
+  message,
+  exitCode: exitCodes.usage,
+});
+
+function refusal({ code, message, status, errors }: ServiceError): Failure {
   if (status === 401) return { code, message: `${message} ${logInAgain}`, exitCode: exitCodes.usage };
   return { code, message, exitCode: exitCodes.refused, ...(errors.length === 0 ? {} : { errors }) };
 }
 
-/** A file or folder that can't be used, such as `EACCES`. */
+/** Describes the failure of a file or folder that cannot be used, such as `EACCES`. */
 function systemFailure(error: Error): Failure | undefined {
   if (!('errno' in error && 'path' in error)) return undefined;
   const { errno, path } = error;
@@ -45,7 +58,7 @@ function systemFailure(error: Error): Failure | undefined {
   return { code: 'file_failed', message, exitCode: exitCodes.failed };
 }
 
-/** Tells what went wrong on standard error, and gives the exit code. */
+/** Prints the error to standard error, and returns the exit code. */
 export function reportError(error: unknown, asJson: boolean): number {
   if (error instanceof CommanderError && (error.exitCode === 0 || !asJson))
     // Commander has printed it already.

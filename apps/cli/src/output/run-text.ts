@@ -16,8 +16,8 @@ const words: Readonly<Record<Run['status'], string>> = {
 };
 
 /**
- * End of a run, such as `failed after 3.2 s (uncaught_error: no luck)`; the message's first line, for the log
- * has the stack.
+ * Describes the end of a run, such as `failed after 3.2 s (uncaught_error: no luck)`. Uses the first line of the
+ * message, because the log has the stack.
  */
 export function describeEnd({
   status,
@@ -35,10 +35,10 @@ export function describeEnd({
 const outOfStepsNote = (status: Run['status'], outcome: Run['outcome']): string => {
   if (status !== 'completed') return '';
   if (outcome === 'out_of_steps') return ', out of steps or at an unknown screen';
-  return outcome === 'timed_out' ? ', after it had run out of time on its way' : '';
+  return outcome === 'timed_out' ? ', after it ran out of time' : '';
 };
 
-/** Launcher of a run, such as `ada with the token "build", by job 01a2… of the schedule "Nightly"`. */
+/** Describes the launcher of a run, such as `ada with the token "build", by job 01a2… of the schedule "Nightly"`. */
 export function describeLauncher({
   user_id: id,
   user_name: name,
@@ -58,7 +58,7 @@ type Style = 'red' | 'yellow' | 'cyan' | 'dim';
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** The time of day here. */
+/** Formats the local time of day. */
 function timeOfDay(epochMs: number): string {
   const time = new Date(epochMs);
   const seconds = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
@@ -70,7 +70,7 @@ function styledByLevel(level: LogEntry['messageLevel'], text: string): string {
   return styled(level === 'warn' ? 'yellow' : 'red', text);
 }
 
-/** `prefix` names the device where there are several. Further lines of a message are indented below the first. */
+/** Prints an entry, with further lines indented. `prefix` names the device if there are several. */
 export function printLogEntry(entry: LogEntry, prefix = ''): void {
   const { timestamp, messageLevel, lineNumber, message } = entry;
   const start = `${timeOfDay(timestamp)}  ${messageLevel.padEnd(5)}  ${String(lineNumber).padStart(4)}  `;
@@ -81,7 +81,7 @@ export function printLogEntry(entry: LogEntry, prefix = ''): void {
   for (const line of others) console.log(label + styledByLevel(messageLevel, `${margin}${line}`));
 }
 
-/** Colours are for terminals, and only where nobody asked for none (https://no-color.org). */
+/** Adds a colour on a terminal, unless the user asked for none (https://no-color.org). */
 function styled(style: Style, text: string): string {
   const isWanted = process.stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
   return isWanted ? styleText(style, text, { validateStream: false }) : text;

@@ -10,23 +10,25 @@ import ignore, { type Ignore } from 'ignore';
 /** Folder for the CLI's own files in a project folder. */
 export const ownFolder = '.phalanx';
 
-/** Names that some file system takes for `.git` or `.phalanx`: other letter case, dots and spaces at the end, streams. */
+/** Whether a file system may take a name for `.git` or `.phalanx`: letter case, trailing dots and spaces, streams. */
 const isReserved = (name: string): boolean =>
   /^(?:\.git|\.phalanx|git~\d+)$/.test((name.toLowerCase().split(':', 1)[0] ?? '').replace(/[. ]+$/, ''));
 
 // oxlint-disable-next-line no-control-regex
 const control = /[\u0000-\u001F\u007F-\u009F]/;
 
-/** Why a path that a server gave can't be a file below the project's folder here; undefined when it can. */
+/** Returns why a path from the server cannot be a file below the project's folder; undefined if it can. */
 export function findPathProblem(file: string): string | undefined {
   const names = file.split('/');
-  if (names.some((name) => name === '' || name === '.' || name === '..')) return 'it leads elsewhere';
-  if (file.includes('\\') || control.test(file) || /^[a-z]:/i.test(file)) return 'its name is not safe here';
+  if (names.some((name) => name === '' || name === '.' || name === '..'))
+    return 'its path leads outside the folder';
+  if (file.includes('\\') || control.test(file) || /^[a-z]:/i.test(file))
+    return 'its name is not safe on this machine';
   if (names.some(isReserved)) return 'its name is reserved';
   return undefined;
 }
 
-/** A folder or file that is really there, not a symbolic link to somewhere; `undefined` when there is nothing. */
+/** Returns the kind of an entry, without following symbolic links; `undefined` if it does not exist. */
 export async function findKind(absolute: string): Promise<'folder' | 'file' | 'other' | undefined> {
   const info = await lstat(absolute).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -38,18 +40,18 @@ export async function findKind(absolute: string): Promise<'folder' | 'file' | 'o
   return info.isFile() ? 'file' : 'other';
 }
 
-/** Makes the folders that lead to `file` below `root`, none of them through a symbolic link. */
+/** Creates the folders that lead to `file` below `root`, never through a symbolic link. */
 export async function makeFolders(root: string, file: string): Promise<void> {
   let folder = root;
   for (const name of file.split('/').slice(0, -1)) {
     folder = path.join(folder, name);
     const kind = await findKind(folder);
     if (kind === undefined) await mkdir(folder);
-    else if (kind !== 'folder') throw new LocalPathError(`${folder} is in the way: it is no folder`);
+    else if (kind !== 'folder') throw new LocalPathError(`${folder} is in the way: it is not a folder`);
   }
 }
 
-/** Whether one of the folders that lead to `file` is a symbolic link or no folder. */
+/** Whether one of the folders that lead to `file` is a symbolic link or another entry that is not a folder. */
 export async function isBehindLink(root: string, file: string): Promise<boolean> {
   let folder = root;
   for (const name of file.split('/').slice(0, -1)) {
@@ -61,12 +63,12 @@ export async function isBehindLink(root: string, file: string): Promise<boolean>
   return false;
 }
 
-/** Something on this disk is in the way of one file. */
+/** Error of one local file that cannot be read or written. */
 export class LocalPathError extends Error {
   override readonly name = 'LocalPathError';
 }
 
-/** Writes a file below `root` whole or not at all, and through no symbolic link. */
+/** Writes a file below `root` atomically, and never through a symbolic link. */
 export async function writeBelow(root: string, file: string, content: string | Uint8Array): Promise<void> {
   const fresh = `${ownFolder}/incoming-${randomUUID()}`;
   await makeFolders(root, fresh);
@@ -75,7 +77,7 @@ export async function writeBelow(root: string, file: string, content: string | U
   await rename(path.join(root, fresh), path.join(root, file));
 }
 
-/** The bytes of a file, which must not have become a symbolic link meanwhile. Throws a `LocalPathError`. */
+/** Reads a file. Throws a `LocalPathError` if it cannot be read, is too large or has become a symbolic link. */
 export async function readLocalFile(root: string, file: string): Promise<Buffer> {
   const handle = await open(path.join(root, file), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
     (error: unknown) => {
@@ -86,7 +88,7 @@ export async function readLocalFile(root: string, file: string): Promise<Buffer>
   try {
     const { size } = await handle.stat();
     if (size > maxFileBytes)
-      throw new LocalPathError(`it has ${size} bytes; a file may have ${maxFileBytes}`);
+      throw new LocalPathError(`it has ${size} bytes, but the maximum is ${maxFileBytes}`);
     return await handle.readFile();
   } finally {
     await handle.close();
@@ -100,7 +102,7 @@ export function textOf(bytes: Buffer): string {
 }
 
 interface LocalFiles {
-  /** Paths with `/`, in order. */
+  /** Sorted paths, with `/`. */
   readonly paths: readonly string[];
   /** Entries that are neither files nor folders, such as symbolic links: never followed, never sent. */
   readonly others: readonly string[];
@@ -112,7 +114,7 @@ const compiledForms: readonly (readonly [compiled: string, sources: readonly str
   ['.js', ['.ts', '.tsx']],
 ];
 
-/** A `.js` beside its `.ts` was compiled of it; the server compiles for itself. */
+/** Whether a file was compiled from one beside it, such as a `.js` from its `.ts`. The server compiles for itself. */
 function isCompiled(file: string, all: ReadonlySet<string>): boolean {
   const form = compiledForms.find(([ending]) => file.endsWith(ending));
   if (form === undefined) return false;
@@ -120,7 +122,7 @@ function isCompiled(file: string, all: ReadonlySet<string>): boolean {
   return form[1].some((source) => !stem.endsWith('.d') && all.has(`${stem}${source}`));
 }
 
-/** The files of a project folder: what nothing ignores, and what is known to belong to it whatever ignores it. */
+/** Lists the files of a project folder: those that no rule ignores, and the known ones even if a rule ignores them. */
 export async function listLocalFiles(root: string, known: Iterable<string>): Promise<LocalFiles> {
   const found = { paths: new Set<string>(), others: [] as string[] };
   await walk({ root, found }, '', await readIgnoreRules(root));
@@ -138,7 +140,7 @@ interface Walk {
   found: { paths: Set<string>; others: string[] };
 }
 
-/** `folder` is `''` or ends with a slash. */
+/** Adds the entries of a folder and its subfolders. `folder` is `''` or ends with a slash. */
 async function walk(state: Walk, folder: string, rules: IgnoreRules): Promise<void> {
   for (const entry of await readdir(path.join(state.root, folder), { withFileTypes: true })) {
     const file = `${folder}${entry.name}`;
@@ -149,16 +151,16 @@ async function walk(state: Walk, folder: string, rules: IgnoreRules): Promise<vo
   }
 }
 
-/** Names that no project holds, whatever its own rules say. */
+/** Names that are never part of a project, whatever its own rules say. */
 const never = ['.git', ownFolder, 'node_modules'];
 
 const maxStars = 4;
 
-/** The rules of a folder and of those above it, as far as the project's folder. */
+/** Ignore rules of a folder and of the folders above it, up to the project's folder. */
 interface IgnoreRules {
-  /** A path from the project's folder; of a folder with a slash at its end. */
+  /** Whether the rules ignore a path from the project's folder. The path of a folder ends with a slash. */
   ignores(path: string): boolean;
-  /** The rules within `folder`, a path from the project's folder with a slash at its end. */
+  /** Returns the rules within `folder`, a path from the project's folder that ends with a slash. */
   within(folder: string): Promise<IgnoreRules>;
 }
 
@@ -168,7 +170,7 @@ interface FolderRules {
   readonly rules: Ignore;
 }
 
-/** Rules of the `.gitignore` files of a project folder; those of a nearer file take precedence. */
+/** Reads the rules of the `.gitignore` files of a project folder. Those of a nearer file take precedence. */
 const readIgnoreRules = (root: string): Promise<IgnoreRules> => rulesWithin(root, [], '');
 
 async function rulesWithin(
@@ -184,7 +186,7 @@ async function rulesWithin(
   };
 }
 
-/** More stars could take for ever to match, and the rules come with projects, which may be anybody's. */
+/** Whether a rule has few stars. More could take very long to match, and projects with rules may come from anyone. */
 const isSimple = (line: string): boolean => (line.match(/\*+/g)?.length ?? 0) <= maxStars;
 
 const isNever = (file: string): boolean => never.includes(file.replace(/\/$/, '').split('/').at(-1) ?? '');

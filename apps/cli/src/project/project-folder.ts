@@ -14,7 +14,7 @@ import { notice } from '../output/terminal.ts';
 import { defaultConfigText } from './types/write-types.ts';
 import { contentVersion, readBase } from './remote-files.ts';
 
-/** Project that a folder belongs to. It holds no token: the folder may be shared. */
+/** Project that a folder belongs to. It contains no token, because the folder may be shared. */
 export const Link = Type.Object({ id: Type.String({ minLength: 1 }), server_url: Type.String() });
 export type Link = Static<typeof Link>;
 const link = Compile(Link);
@@ -42,7 +42,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The folder or the nearest one above it that is linked to a project. */
+/** Returns the nearest folder that is linked to a project: `start` or one above it. */
 export async function findLinkedFolder(start: string = process.cwd()): Promise<LinkedFolder | undefined> {
   for (let folder = path.resolve(start); ; folder = path.dirname(folder)) {
     const found = await readLink(folder);
@@ -52,11 +52,11 @@ export async function findLinkedFolder(start: string = process.cwd()): Promise<L
 
 export async function writeLink(root: string, { id, server_url }: Link): Promise<void> {
   await writeBelow(root, linkFile, `${JSON.stringify({ id, server_url }, null, 2)}\n`);
-  // Git need not know of it, and a clone of the repository is linked anew.
+  // Keeps the link out of git: each clone of the repository is linked separately.
   await writeBelow(root, `${ownFolder}/.gitignore`, '*\n');
 }
 
-/** A project's name as that of a folder here: anybody may have given it. */
+/** Makes a safe folder name from a project's name, which anyone may have chosen. */
 export function folderName(name: string, id: string): string {
   const plain = name
     .replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
@@ -65,25 +65,25 @@ export function folderName(name: string, id: string): string {
   return plain.replace(/[.-]+$/, '') || id;
 }
 
-/** Throws a usage error when it can't be made. */
+/** Creates a folder. Throws a usage error if that fails. */
 export function makeNamedFolder(root: string): void {
   try {
     makeFolder(root);
   } catch {
-    throw usageError(`The folder ${root} cannot be made: name another one.`);
+    throw usageError(`The folder ${root} cannot be created: choose another one.`);
   }
 }
 
-/** Throws a usage error when there is something in it. */
+/** Creates a folder. Throws a usage error if it exists and is not empty. */
 export async function makeEmptyFolder(root: string): Promise<void> {
   makeNamedFolder(root);
   if ((await readdir(root)).length === 0) return;
   throw usageError(
-    `${root} is not empty: name another folder, or link this one with "phalanx project link PROJECT".`,
+    `${root} is not empty: choose another folder, or link this one with "phalanx project link PROJECT".`,
   );
 }
 
-/** Chooses a project for a command that uses the files on the server: says when those of the folder differ. */
+/** Chooses a project for a command that uses the server's files. Prints a notice if the folder's files differ. */
 export async function chooseSavedProject(
   connection: Connection,
   project: string | undefined,
@@ -92,26 +92,26 @@ export async function chooseSavedProject(
   return chooseProject(connection, project);
 }
 
-/** The project that is named, or that of the folder. */
+/** Returns the ID of the named project, or of the folder's project. */
 export async function chooseProject(connection: Connection, project: string | undefined): Promise<string> {
   if (project !== undefined) return getAutomationId(connection.api, project);
   return (await getLinkedFolder(connection)).id;
 }
 
-/** Throws a usage error unless the folder is linked to a project of this very server. */
+/** Returns the linked folder. Throws a usage error unless it is linked to a project on this server. */
 export async function getLinkedFolder({ serverUrl }: Connection): Promise<LinkedFolder> {
   const folder = await findLinkedFolder();
   if (folder === undefined)
     throw usageError(
-      'This folder belongs to no project: "phalanx project clone PROJECT" makes one that does, "phalanx project link PROJECT" links it.',
+      'This folder belongs to no project: link it with "phalanx project link PROJECT", or get a new one with "phalanx project clone PROJECT".',
     );
   if (folder.server_url === serverUrl) return folder;
   throw usageError(
-    `The project of ${folder.root} is on ${folder.server_url}, but the server is ${serverUrl}: give --server-url, or link the folder again.`,
+    `The project of ${folder.root} is on ${folder.server_url}, but the server is ${serverUrl}: pass --server-url, or link the folder again.`,
   );
 }
 
-/** Tells people that what they are about to run or to commit is not what they see in their folder. */
+/** Prints a notice if the saved files, which the command is about to run or commit, differ from the folder. */
 async function noticeUnpushed({ root }: LinkedFolder): Promise<void> {
   const base = await readBase(root);
   const { paths } = await listLocalFiles(root, base.keys());
@@ -123,7 +123,7 @@ async function noticeUnpushed({ root }: LinkedFolder): Promise<void> {
   }
   if (changed.length === 0) return;
   notice(
-    `${listOf(changed)} not on the server as here: "phalanx project push" or "phalanx run --push" sends what was changed.`,
+    `${listOf(changed)} not up to date on the server: "phalanx project push" or "phalanx run --push" saves your changes.`,
   );
 }
 
@@ -144,4 +144,4 @@ const hashOf = (root: string, file: string): Promise<string | undefined> =>
   });
 
 export const addProjectOption = (command: Command): Command =>
-  command.option('--project <project>', 'ID or name; by default the project of this folder');
+  command.option('--project <project>', 'ID or name; default: the project of this folder');

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ApiClient } from '@phalanx/client/api-client';
 
-import type { ApiClient } from '../api-client.ts';
 import { inParallel } from '../in-parallel.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles, RemoteFiles } from './remote-files.ts';
 import type { LinkedFolder } from './project-folder.ts';
@@ -19,15 +19,15 @@ import {
 export interface Pulled {
   written: string[];
   deleted: string[];
-  /** Changed here and not on the server: left as they are. */
+  /** Files that changed only here, and were kept. */
   kept: string[];
-  /** Changed here and on the server. */
+  /** Files that changed here and on the server. */
   conflicts: string[];
-  /** Files that can't be had here, and the reasons. */
+  /** Files that cannot be written here, with the reasons. */
   skipped: { path: string; reason: string }[];
 }
 
-/** The change of one file; `staged` is the path of its new content. */
+/** Change of one file. `staged` is the path of its new content. */
 type Step =
   | { kind: 'write'; path: string; staged: string; hash: string }
   | { kind: 'delete'; path: string }
@@ -44,8 +44,8 @@ interface Pull {
 }
 
 /**
- * The hash of a file here; `absent`, `blocked` when something that is no file of ours is in its place, `unreadable` for
- * one that was surely not pulled.
+ * Returns the hash of a local file, `absent`, `blocked` if something other than a project file is in its place, or
+ * `unreadable` for a file that cannot have been pulled.
  */
 async function localState(root: string, file: string): Promise<string> {
   if (await isBehindLink(root, file)) return 'blocked';
@@ -59,8 +59,8 @@ async function localState(root: string, file: string): Promise<string> {
 }
 
 /**
- * Brings the files of the server into the folder. Everything is fetched and compared before anything is changed; with
- * a conflict and without `force` nothing is.
+ * Downloads the server's files into the folder. Fetches and compares all files before it changes any. With a conflict
+ * and without `force`, it changes nothing.
  */
 export async function pull(api: ApiClient, folder: LinkedFolder, force: boolean): Promise<Pulled> {
   const { root } = folder;
@@ -105,20 +105,20 @@ async function compare(
   const here = await localState(root, file);
   const before = base.get(file);
   if (here === 'blocked')
-    return void result.skipped.push({ path: file, reason: 'a folder or a link here is in its place' });
+    return void result.skipped.push({ path: file, reason: 'a local folder or link is in its place' });
   if (here === there) return void steps.push({ kind: 'same', path: file, hash: there });
   const isUntouchedHere = here === before || (here === 'absent' && before === undefined);
   if (!isUntouchedHere && there === before && !state.force) return void result.kept.push(file);
   const found = await remote.find(file);
   if (found === undefined) return;
   if (found === 'not text')
-    return void result.skipped.push({ path: file, reason: 'it is not text: git clone has it' });
+    return void result.skipped.push({ path: file, reason: 'it is not text: get it with git clone' });
   if (!isUntouchedHere) result.conflicts.push(file);
   await writeFile(staged, found.text, { flag: 'wx' });
   steps.push({ kind: 'write', path: file, staged, hash: contentVersion(found.text) });
 }
 
-/** A file that the server had, and has no more. */
+/** Compares a file that was deleted on the server. */
 async function compareGone({ root, base, force, result, steps }: Pull, file: string): Promise<void> {
   if (findPathProblem(file) !== undefined) return void base.delete(file);
   const here = await localState(root, file);
@@ -127,7 +127,7 @@ async function compareGone({ root, base, force, result, steps }: Pull, file: str
   if (here === base.get(file) || force) steps.push({ kind: 'delete', path: file });
 }
 
-/** Deletions first: a file may become a folder. */
+/** Applies the steps. Deletions go first, because a folder may take the place of a file. */
 async function apply({ root, base, steps, result }: Pull): Promise<void> {
   const order = { delete: 0, same: 1, write: 2 };
   try {
@@ -160,7 +160,7 @@ async function place(
   }
 }
 
-/** Counts work on a terminal's standard error, in one line that is written over. */
+/** Shows progress on a terminal's standard error, in one line that is overwritten. */
 class Progress {
   readonly #what: string;
   readonly #total: number;
@@ -176,7 +176,7 @@ class Progress {
     if (process.stderr.isTTY) process.stderr.write(`\r${this.#what} ${this.#done} of ${this.#total}`);
   }
 
-  /** Clears the line, so that what follows stands alone. */
+  /** Clears the line for the output that follows. */
   end(): void {
     if (process.stderr.isTTY && this.#done > 0) process.stderr.write('\r\u001B[K');
   }

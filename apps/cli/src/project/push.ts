@@ -1,6 +1,7 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { fileRoutes } from '@phalanx/protocol';
 
-import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles, RemoteFiles } from './remote-files.ts';
 import type { LinkedFolder } from './project-folder.ts';
@@ -8,17 +9,17 @@ import { listLocalFiles, LocalPathError, readLocalFile, textOf } from './local-f
 
 /** Changes that a push would make to the files on the server. */
 export interface PushPlan {
-  /** The version of the server's files that were compared. */
+  /** Version of the server's files that were compared. */
   etag: string;
-  /** Contents that are new here, by path. */
+  /** New and changed contents, by path. */
   changed: Map<string, string>;
-  /** Deleted here, and still on the server. */
+  /** Files that were deleted here, and are still on the server. */
   gone: string[];
-  /** Changed on the server since the last pull. */
+  /** Files that changed on the server since the last pull. */
   conflicts: string[];
-  /** Files that can't be sent, and the reasons. */
+  /** Files that cannot be sent, with the reasons. */
   failed: { path: string; reason: string }[];
-  /** Symbolic links and such, which are never sent. */
+  /** Entries such as symbolic links, which are never sent. */
   others: readonly string[];
   base: BaseFiles;
 }
@@ -30,7 +31,7 @@ interface Comparison {
   plan: PushPlan;
 }
 
-/** Compares the folder with the server and with what both had last. */
+/** Compares the folder with the server, and with the last common state. */
 export async function planPush(
   api: ApiClient,
   { root, id }: LinkedFolder,
@@ -68,7 +69,7 @@ function compareGone({ versions, force, plan }: Comparison, file: string): void 
   else plan.conflicts.push(file);
 }
 
-/** Makes the server's files those of the plan, all or nothing. Returns warnings of its compiler. */
+/** Applies the plan to the server's files, all or nothing. Returns warnings of the server's compiler. */
 export async function sendPlan(
   api: ApiClient,
   { root, id }: LinkedFolder,
@@ -88,9 +89,9 @@ export async function sendPlan(
 }
 
 function explain(error: unknown): never {
-  if (!(error instanceof ApiRefusal && error.code === 'precondition_failed')) throw error;
+  if (!(error instanceof ServiceError && error.code === 'precondition_failed')) throw error;
   throw new CommandError(
     exitCodes.failed,
-    'Nothing was pushed: somebody else has just changed the project. Push again.',
+    'Nothing was pushed: someone else has just changed the project. Push again.',
   );
 }

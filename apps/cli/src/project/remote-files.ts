@@ -2,16 +2,18 @@ import { fileRoutes } from '@phalanx/protocol';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import { ApiRefusal, type ApiClient, readAll } from '../api-client.ts';
 import { ownFolder, writeBelow } from './local-files.ts';
 
 const Base = Compile(Type.Object({ files: Type.Record(Type.String(), Type.String()) }));
 const baseFile = `${ownFolder}/base.json`;
 
-/** The files of a project on the server. */
+/** Files of a project on the server. */
 export class RemoteFiles {
   readonly #api: ApiClient;
   readonly #params: { id: string };
@@ -21,7 +23,7 @@ export class RemoteFiles {
     this.#params = { id: projectId };
   }
 
-  /** The version of each file, by path, and that of all together as it was when the list began. */
+  /** Returns the version of each file, by path, and the version of all files together when the list began. */
   async list(): Promise<{ etag: string; versions: ReadonlyMap<string, string> }> {
     const etags: string[] = [];
     const files = await readAll(
@@ -34,7 +36,7 @@ export class RemoteFiles {
     return { etag: etags[0] ?? '', versions: new Map(files.map((file) => [file.path, file.etag])) };
   }
 
-  /** `not text` for a file that came by git and that JSON can't hold. */
+  /** Reads a file. Returns `not text` for a file that came by git and that JSON cannot contain. */
   async find(filePath: string): Promise<{ text: string } | 'not text' | undefined> {
     try {
       const { content } = await this.#api.call(fileRoutes.read, {
@@ -43,7 +45,7 @@ export class RemoteFiles {
       });
       return { text: content };
     } catch (error) {
-      if (!(error instanceof ApiRefusal)) throw error;
+      if (!(error instanceof ServiceError)) throw error;
       if (error.code === 'file_not_text') return 'not text';
       if (error.code === 'file_not_found') return undefined;
       throw error;
@@ -52,18 +54,18 @@ export class RemoteFiles {
 }
 
 /**
- * The files as folder and server both had them last, by path: the version of the content. A file that differs
- * from it here was changed here; one that differs on the server was changed there.
+ * Last common state of folder and server: the version of each file's content, by path. A local file that differs from
+ * it was changed here. A file on the server that differs from it was changed there.
  */
 export type BaseFiles = Map<string, string>;
 
-/** The version that the server gives to a file with this content: git's name for it. */
+/** Returns the version that the server gives to a file with this content: its git blob hash. */
 export function contentVersion(content: string | Uint8Array): string {
   const bytes = Buffer.from(content);
   return `"${hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), 'hex')}"`;
 }
 
-/** Without a record, or with a damaged one, everything counts as changed on both sides: nothing is overwritten. */
+/** Reads the last common state. If it is missing or damaged, all files count as changed on both sides, so are kept. */
 export async function readBase(root: string): Promise<BaseFiles> {
   try {
     const value: unknown = JSON.parse(await readFile(path.join(root, baseFile), 'utf8'));

@@ -25,15 +25,15 @@ const secretNames = [
   'PHALANX_NATS_URL',
   'PHALANX_S3_SECRET_KEY',
 ];
-/** The commands that stay, and work on what users wrote. */
+/** Long-running commands, which work with user code. */
 const services: readonly string[] = ['start', 'server', 'host', 'demo'];
 
-/** For the operator, once the service runs. */
+/** Notice for the operator, printed once the service runs. */
 let startNotice: string | undefined = inherited?.notice;
 
-/** ID of no user: above the users of people, below those that systemd makes up. */
+/** Unassigned user ID: above the IDs of people, below the dynamic IDs of systemd. */
 const ownId = 47_374;
-/** A folder with this bit is everybody's, such as /tmp. */
+/** Sticky bit of folders that all users share, such as /tmp. */
 const sticky = 0o1000;
 
 export function tellOfStart(): void {
@@ -41,8 +41,8 @@ export function tellOfStart(): void {
 }
 
 /**
- * Starts the service once more when it has root's rights, or secrets in its environment: without them. Returns when
- * there is nothing to leave behind, or no way to do it.
+ * Re-executes the service without root's rights and without secrets in its environment, if it has any. Returns if there
+ * is nothing to drop, or no way to drop it.
  */
 export async function reexec([command = '', ...args]: readonly string[]): Promise<void> {
   if (!services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
@@ -52,7 +52,7 @@ export async function reexec([command = '', ...args]: readonly string[]): Promis
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);
   // Builds the console as root, because the user may not write beside the sources and would build it at each
-  // start. A failure is reported there.
+  // start. That later build reports a failure.
   if (isRoot && command !== 'host') {
     const { prepareConsole } = await import('@phalanx/console');
     await prepareConsole().catch(() => undefined);
@@ -62,7 +62,7 @@ export async function reexec([command = '', ...args]: readonly string[]): Promis
   const bare = Object.fromEntries(
     Object.entries(environment).filter(([name]) => !secretNames.includes(name)),
   );
-  // The folder of root is closed to others.
+  // Other users cannot read root's home folder.
   const env = {
     ...bare,
     ...(user !== undefined && { HOME: dataDir ?? '/', ...user.cache }),
@@ -71,7 +71,7 @@ export async function reexec([command = '', ...args]: readonly string[]): Promis
   reexecWith(env, { secrets, ...(startNotice !== undefined && { notice: startNotice }) });
 }
 
-/** Node's own setting. */
+/** Environment variable of Node. */
 const compileCache = 'NODE_COMPILE_CACHE';
 
 /** Gives the user a compile cache of its own, because root's cache is closed to others. */
@@ -90,16 +90,16 @@ function leaveRoot(dataDir: string | undefined): (User & { cache: Record<string,
     const cache = openCompileCache(user);
     become(user);
     const owned = dataDir === undefined ? '' : `, who owns ${dataDir} from now on`;
-    startNotice = `WARNING: started as root, which Phalanx does not need: it works as user ${user.uid}${owned}. Better give it a user of its own.`;
+    startNotice = `WARNING: Phalanx was started as root, which it does not need. It runs as user ${user.uid}${owned}. Start it as a user of its own instead.`;
     return { ...user, cache };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    startNotice = `WARNING: Phalanx runs as root, and cannot work as another user: ${reason}. Give it a user of its own. Only what works on user code, git and compiling gives up root's rights, where the operating system can confine it.`;
+    startNotice = `WARNING: Phalanx runs as root, and cannot run as another user: ${reason}. Start it as a user of its own. Only processes for user code, git and compiling give up root's rights, if the operating system can confine them.`;
     return undefined;
   }
 }
 
-/** Those of the environment; and of files that only root can read. */
+/** Reads the secrets from the environment and, as root, from files that only root can read. */
 function readSecrets(isRoot: boolean): Record<string, string> {
   const found: [string, string][] = [];
   for (const name of secretNames) {
@@ -110,7 +110,7 @@ function readSecrets(isRoot: boolean): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-/** A file that can't be read is reported where the setting is parsed. */
+/** Reads a file; undefined if that fails, because the failure is reported when the setting is parsed. */
 function tryRead(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8').trim();
@@ -119,7 +119,7 @@ function tryRead(file: string): string | undefined {
   }
 }
 
-/** Before the command line is parsed: that takes the whole service to be loaded. */
+/** Finds the data folder in the arguments, because parsing the command line would load the whole service. */
 function dataDirOf(args: readonly string[]): string {
   const at = args.findIndex((arg) => /^--data-dir(=|$)/.test(arg));
   const given = at < 0 ? undefined : (/=(.*)$/.exec(args[at] ?? '')?.[1] ?? args[at + 1]);
@@ -132,9 +132,9 @@ interface User {
 }
 
 /**
- * Prepares the user that the service runs as instead of root: the owner of its data folder, the user `phalanx`,
- * or a number without a name. The folder is theirs afterwards; without one the service works among the
- * temporary files. Throws an error with the reason when they could not work.
+ * Prepares the user that the service runs as instead of root: the owner of its data folder, the user `phalanx`, or an
+ * ID without a name. Gives the data folder to this user; without one, the service works in the temporary folder. Throws
+ * an error with the reason if the service could not run as this user.
  */
 function prepareUser(dataDir: string | undefined): User {
   const user = chooseUser(dataDir);
@@ -146,7 +146,7 @@ function prepareUser(dataDir: string | undefined): User {
   return user;
 }
 
-/** Gives up root for good. */
+/** Gives up root permanently. */
 function become({ uid, gid }: User): void {
   process.setgroups?.([gid]);
   process.setgid?.(gid);
@@ -167,13 +167,13 @@ function handOver(dataDir: string, user: User): void {
     mkdirSync(dataDir, { mode: 0o700 });
   }
   const folder = statSync(dataDir);
-  // Then it was not made here, and to be chosen by root is not to be given away.
-  if ((folder.mode & sticky) !== 0) throw new Error(`${dataDir} is a folder of everybody`);
+  // Phalanx did not create a shared folder, and its other users would lose it.
+  if ((folder.mode & sticky) !== 0) throw new Error(`${dataDir} is a folder that all users share`);
   const database = statSync(path.join(dataDir, 'phalanx.db'), { throwIfNoEntry: false });
   if (folder.uid === user.uid && database?.uid !== 0) return;
   const names = readdirSync(dataDir);
   const isOurs = names.length === 0 || names.includes('phalanx.db') || names.includes('host');
-  if (!isOurs) throw new Error(`${dataDir} has files that are not those of Phalanx`);
+  if (!isOurs) throw new Error(`${dataDir} contains files that do not belong to Phalanx`);
   giveAll(dataDir, user);
   chmodSync(dataDir, 0o700);
 }
@@ -184,7 +184,7 @@ function giveAll(file: string, user: User): void {
   for (const name of readdirSync(file)) giveAll(path.join(file, name), user);
 }
 
-/** For what can be taken back: the effective user is the one that files are opened with. */
+/** Acts temporarily as the user. Only the effective user changes, which the kernel checks when files are opened. */
 function as({ uid, gid }: User, act: () => void): void {
   const groups = process.getgroups?.() ?? [];
   process.setgroups?.([gid]);
@@ -204,7 +204,7 @@ function requireReachable(file: string, { uid }: User): void {
     if (statSync(file).isDirectory()) statSync(path.join(file, 'x'), { throwIfNoEntry: false });
     else closeSync(openSync(file, 'r'));
   } catch {
-    throw new Error(`user ${uid} may not read ${file}`);
+    throw new Error(`user ${uid} cannot read ${file}`);
   }
 }
 

@@ -1,16 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ApiClient } from '@phalanx/client/api-client';
 import { deviceRoutes } from '@phalanx/protocol';
 
-import { ApiClient } from '../api-client.ts';
+import { clientFor } from '../connection/client-for.ts';
 import { startService, type Service } from '../service.ts';
 import { CliProcess, runCli, type CliOptions, type CliResult } from './cli-process.ts';
 import { until } from '@phalanx/host/testing/until';
 
 export const adminToken = 'administrator-token-of-the-tests-0123456789';
 
-/** The service in this process, with simulated phones SIM0001, SIM0002, …, and a folder for the commands to work in. */
+/** Service in this process, with simulated phones SIM0001, SIM0002, …, and a folder for the commands to work in. */
 export class TestService {
   readonly folder: string;
   readonly #service: Service;
@@ -19,10 +20,10 @@ export class TestService {
   private constructor(folder: string, service: Service) {
     this.folder = folder;
     this.#service = service;
-    this.api = new ApiClient(service.server.url, adminToken);
+    this.api = clientFor(service.server.url, adminToken);
   }
 
-  /** Resolves when every phone is ready. */
+  /** Starts the service. Resolves when every phone is ready. */
   static async start(phones: number, more: Record<string, string> = {}): Promise<TestService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-cli-'));
     const settings = {

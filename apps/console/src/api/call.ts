@@ -1,49 +1,43 @@
-import { ServiceError, ServiceUnreachable, Transport } from '@phalanx/client/transport';
+import { ApiClient } from '@phalanx/client/api-client';
+import type { CallOptions, Endpoint, Inputs } from '@phalanx/client/call';
+import type { AnswerOf, InputOf } from '@phalanx/client/contract-types';
 import type { RunReader } from '@phalanx/client/followed-run';
-import type { AnswerOf, InputOf } from '@phalanx/client/operations';
+import { ServiceError, ServiceUnreachable } from '@phalanx/client/service-errors';
 import type { AnyContract, RouteContract } from '@phalanx/protocol';
 
 import { createStore } from './store.ts';
 
 /**
- * Sends each call once: a person sees that nothing came and tries again, and the queries of a page retry by
+ * Sends each call once, without retries: users see the failure and try again, and the queries of a page retry by
  * themselves.
  */
-const transport = new Transport({ url: '', retryForMs: 0 });
+const client = new ApiClient({ url: '', retryForMs: 0 });
 
 let line = new AbortController();
 
-/** Gives up what waits for an answer, which would wait for minutes on a line that carries nothing. */
+/** Aborts all calls in flight, which would wait minutes for a reply on a dead connection. */
 export function hangUp(): void {
   line.abort(new ServiceUnreachable('The service does not answer.'));
   line = new AbortController();
 }
 
-interface Extra {
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** An empty search is none. */
-const withoutEmpty = (query: object): object =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ''));
-
-const onThisLine = (signal: AbortSignal | undefined): AbortSignal =>
-  signal === undefined ? line.signal : AbortSignal.any([signal, line.signal]);
-
-/** Asks and gives the headers too. Throws what the client throws. */
-export async function callWhole<Name extends EndpointName>(
+/** Calls an endpoint. Throws the errors of the client. */
+export async function call<Name extends EndpointName>(
   name: Name,
   input: Input<Name>,
-  { signal }: Extra = {},
+  options?: CallOptions,
+): Promise<Reply<Name>> {
+  return (await callWithHeaders(name, input, options)).body;
+}
+
+/** Calls an endpoint and returns its reply with the headers. */
+export async function callWithHeaders<Name extends EndpointName>(
+  name: Name,
+  input: Input<Name>,
+  options?: CallOptions,
 ): Promise<{ body: Reply<Name>; headers: Headers }> {
-  const [method = 'GET', path = '/'] = name.split(' ');
-  const query = withoutEmpty(input.query ?? {});
   try {
-    const answer = await transport.whole(
-      { method, path },
-      { ...input, query },
-      { signal: onThisLine(signal) },
-    );
+    const answer = await client.json(endpointOf(name), withoutEmpty(input), onThisLine(options));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes its replies by the same contract
     return answer as { body: Reply<Name>; headers: Headers };
   } catch (error) {
@@ -53,26 +47,31 @@ export async function callWhole<Name extends EndpointName>(
   }
 }
 
-/** Operations for the client's followers of runs. */
-export const runReader: RunReader = {
-  getRun: (input, extra) => call('GET /api/v2/runs/:id', input, extra),
-  runLogs: (input, extra) => call('GET /api/v2/runs/:id/logs', input, extra),
-  events: (input, { signal } = {}) =>
-    transport.send({ method: 'GET', path: '/api/v2/events' }, input, { signal: onThisLine(signal) }),
-};
-
-/** Asks an endpoint. Throws what the client throws. */
-export async function call<Name extends EndpointName>(
-  name: Name,
-  input: Input<Name>,
-  extra: Extra = {},
-): Promise<Reply<Name>> {
-  return (await callWhole(name, input, extra)).body;
+function endpointOf(name: EndpointName): Endpoint {
+  const [method = 'GET', path = '/'] = name.split(' ');
+  return { method, path };
 }
 
+/** Drops empty strings from the query: an empty search means no search. */
+const withoutEmpty = (input: Inputs): Inputs => ({
+  ...input,
+  query: Object.fromEntries(Object.entries(input.query ?? {}).filter(([, value]) => value !== '')),
+});
+
+const onThisLine = ({ signal }: CallOptions = {}): CallOptions => ({
+  signal: signal === undefined ? line.signal : AbortSignal.any([signal, line.signal]),
+});
+
+/** Operations that the client needs to follow runs. */
+export const runReader: RunReader = {
+  getRun: (input, options) => call('GET /api/v2/runs/:id', input, options),
+  runLogs: (input, options) => call('GET /api/v2/runs/:id/logs', input, options),
+  events: (input, options) => client.send(endpointOf('GET /api/v2/events'), input, onThisLine(options)),
+};
+
 /**
- * Name of an endpoint, such as `GET /api/v2/devices/:id`. Types alone: the schemas themselves stay at the
- * server, which validates.
+ * Name of an endpoint, such as `GET /api/v2/devices/:id`. Imports types only: the schemas stay on the server, which
+ * validates.
  */
 type EndpointName = AnyContract extends infer One extends RouteContract
   ? One extends RouteContract
@@ -84,7 +83,7 @@ type ContractOf<Name extends EndpointName> = Name extends `${infer Method} ${inf
   ? Extract<AnyContract, { method: Method; path: Path }>
   : never;
 
-/** Input of a call of an endpoint. */
+/** Input of an endpoint. */
 type Input<Name extends EndpointName> = InputOf<ContractOf<Name>>;
 
 export type Reply<Name extends EndpointName> = AnswerOf<ContractOf<Name>>;
@@ -95,23 +94,23 @@ const sessionState = createStore<SessionState>('unknown');
 const endReason = createStore('');
 const storageKey = 'phalanx.signed-in';
 
-/** Whether this browser is signed in, as the last answers of the service say. */
+/** Session of this browser: whether it is signed in, according to the latest replies of the service. */
 export const session = {
   store: sessionState,
-  /** Why it ended, as the service says. */
+  /** Reason why the session ended, as reported by the service. */
   reason: endReason,
-  /** Whether somebody was signed in here and did not sign out: the sign-in page tells them why they see it. */
+  /** Whether a user signed in here and did not sign out; the sign-in page then explains why the session ended. */
   wasSignedIn: (): boolean => localStorage.getItem(storageKey) !== null,
   begin: (): void => {
     localStorage.setItem(storageKey, 'yes');
     sessionState.set('signed in');
   },
   end: (reason: string): void => {
-    // Requests that were under way are refused as well, for other reasons.
+    // Requests in flight fail too, for other reasons; the first reason counts.
     if (sessionState.get() !== 'signed out') endReason.set(reason);
     sessionState.set('signed out');
   },
-  /** Ends a session because somebody signs out. */
+  /** Ends the session at the user's request. */
   leave: (): void => {
     localStorage.removeItem(storageKey);
     sessionState.set('signed out');
@@ -119,23 +118,10 @@ export const session = {
 };
 
 /**
- * The service writes whole addresses of captures, under the name that it listens on; this browser may have come by
- * another one, and its policy allows only that.
+ * Returns the path and query of a URL. The service returns absolute URLs with the host name that it listens on. The
+ * browser may have used another name, and its content security policy allows only that one.
  */
 export function localAddress(address: string): string {
   const { pathname, search } = new URL(address, window.location.href);
   return `${pathname}${search}`;
-}
-
-/** All rows of a list that comes in pages. */
-export async function readAll<Row>(
-  readPage: (cursor: string | undefined) => Promise<{ rows: readonly Row[]; next: string | null }>,
-): Promise<Row[]> {
-  const all: Row[] = [];
-  for (let cursor: string | undefined; ;) {
-    const { rows, next } = await readPage(cursor);
-    all.push(...rows);
-    if (next === null) return all;
-    cursor = next;
-  }
 }

@@ -1,4 +1,4 @@
-import { NotTheService, ServiceError } from '@phalanx/client/transport';
+import { NotTheService, ServiceError } from '@phalanx/client/service-errors';
 import type { Device, OutOfStepsRecord, RecordGroup, Replay, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
@@ -18,18 +18,18 @@ export interface LiveEvents {
 type Listener = (data: never) => void;
 const eventNames = ['device', 'run', 'record', 'group', 'replay'] as const;
 const maxWaitMs = 10_000;
-/** After so long without news it is asked whether the line still carries anything. */
+/** Time without events after which the connection is checked, in ms. */
 const quietMs = 10_000;
 const answerMs = 5000;
 
-/** Whether the service answers; what it says matters to the session alone. */
+/** Whether the service replies at all; error replies count too, because they concern only the session. */
 const isThere = (): Promise<boolean> =>
   call('GET /api/v2/me', {}, { signal: AbortSignal.timeout(answerMs) }).then(
     () => true,
     (error: unknown) => error instanceof ServiceError || error instanceof NotTheService,
   );
 
-/** Connection to the event stream of the service, for as long as the page can be seen. */
+/** Connection to the event stream of the service, open while the page is visible. */
 class EventConnection {
   readonly state = createStore<Connection>('connecting');
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -63,7 +63,7 @@ class EventConnection {
     return () => known.delete(listener);
   }
 
-  /** Told when events may have been missed. */
+  /** Subscribes to reconnects, after which events may have been missed. Returns the unsubscribe function. */
   onReset(listener: () => void): () => void {
     this.#resets.add(listener);
     return () => this.#resets.delete(listener);
@@ -78,7 +78,7 @@ class EventConnection {
     source.onopen = () => {
       this.#failures = 0;
       this.state.set('live');
-      // The first one opens when the page has begun to read.
+      // Called for the first connection too, which opens after the page has begun to load data.
       for (const listener of this.#resets) listener();
     };
     source.onerror = () => this.#lose();
@@ -91,7 +91,7 @@ class EventConnection {
       });
   }
 
-  /** A cut far away closes nothing: the stream would be silent, as if nothing happened. */
+  /** Restarts the idle timer. A connection cut along the way is not closed; the stream would just stay silent. */
   #heard(): void {
     window.clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => void this.#listen(), quietMs);
@@ -120,7 +120,10 @@ class EventConnection {
     this.#timer = window.setTimeout(() => void this.#tryAgain(), waitMs);
   }
 
-  /** A stream does not say why it was refused; this does, and ends a session that is over. */
+  /**
+   * Reconnects after checking the service. An event stream does not report why it was refused; this request does, and
+   * ends an expired session.
+   */
   async #tryAgain(): Promise<void> {
     if (document.hidden || session.store.get() !== 'signed in') return;
     if (!(await isThere())) return this.#loseLine();
@@ -131,14 +134,17 @@ class EventConnection {
     window.clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = undefined;
-    // Changes made while the page is hidden are read again afterwards.
+    // Changes made while the page is hidden are fetched when it is visible again.
     if (this.state.get() === 'live') this.state.set('reconnecting');
   }
 }
 
 export const liveEvents = new EventConnection();
 
-/** Calls `listener` with each event of that name while the component is there. It must not change between renders. */
+/**
+ * Calls `listener` with each event of this name while the component is mounted. `listener` must be stable across
+ * renders.
+ */
 export function useLiveEvent<Name extends keyof LiveEvents>(
   name: Name,
   listener: (data: LiveEvents[Name]) => void,

@@ -1,12 +1,15 @@
-import { isPassing } from '@phalanx/client/transport';
+import { isPassing } from '@phalanx/client/retry';
 import { QueryClient } from '@tanstack/react-query';
 
-/** How often a page that can be seen reads again what it shows, so that in the end it shows what a reload would. */
+/** Interval at which a visible page refetches its data, in ms, so that it eventually matches a reload. */
 const refreshMs = 15_000;
-/** A list that was scrolled further is kept current by events alone: all its pages would be read each time. */
+/**
+ * Maximum number of pages that a refetch covers. A longer list is updated by events alone, because a refetch would
+ * read all of its pages.
+ */
 const maxRefreshedPages = 3;
 
-/** For what never changes. */
+/** Options of queries for immutable data. */
 export const unchanging = { staleTime: Infinity, refetchInterval: false } as const;
 
 const countPages = (data: unknown): number =>
@@ -14,7 +17,7 @@ const countPages = (data: unknown): number =>
     ? data.pages.length
     : 1;
 
-/** Keeps shown what was read while it is read again. Events tell of changes at once where there are events. */
+/** Keeps data on display during refetches. Events update data at once where they exist. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

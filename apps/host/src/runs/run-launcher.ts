@@ -1,3 +1,4 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import {
   type LaunchBundle,
   RecentBundles,
@@ -10,7 +11,6 @@ import { RunFilm } from '../film/run-film.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { DefaultSettings } from '../driver/settings/default-settings.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
-import type { CaptureServer } from '../records/outgoing/put-capture.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
 import type { RecordSender } from '../records/outgoing/record-sender.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
@@ -30,16 +30,16 @@ export interface RunLauncherOptions {
   outbox: RunOutbox;
   records: RecordSender;
   files: RunFileSender;
-  server: CaptureServer;
+  server: ApiClient;
   clock: ServiceClock;
   /** Maximum size of the film of one run, in bytes. */
   maxFilmBytes: number;
-  /** Whether runs have films that were launched without. */
+  /** Whether runs that were launched without a film are filmed too. */
   filmsAll: boolean;
   pictureLimits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   spool: LogSpool;
   phones: PhoneWatch;
-  /** Settings that the operator wants on phones in every run. */
+  /** Settings that the operator wants on the phones of every run. */
   defaults: DefaultSettings;
   pool: SandboxPool;
   limits: SandboxLimits;
@@ -56,12 +56,12 @@ const bundleMissing = failed(
   'The server did not send the code, and this host does not have it.',
 );
 
-/** Executes what the server asks of runs. A request that comes twice is done once. */
+/** Executes the server's requests about runs. Repeated requests are idempotent. */
 export class RunLauncher {
   readonly #options: RunLauncherOptions;
   readonly #executing = new Set<Promise<RunEnd>>();
   #bundles = new RecentBundles<Bundle>();
-  /** Secrets by project, while a run has them. */
+  /** Secrets by project, for as long as a run uses them. */
   readonly #secrets = new Map<string, WeakRef<RunSecrets>>();
   #isClosed = false;
 
@@ -69,7 +69,7 @@ export class RunLauncher {
     this.#options = options;
   }
 
-  /** Forgets the bundles that were sent on an earlier connection: they are sent again on the next. */
+  /** Forgets the bundles of an earlier connection: the server sends them again on the next one. */
   forgetBundles(): void {
     this.#bundles = new RecentBundles();
   }
@@ -107,7 +107,7 @@ export class RunLauncher {
     for (const runId of runIds) this.#stopOne(runId);
   }
 
-  /** Ends all runs. Resolves when none executes any more. */
+  /** Ends all runs. Resolves when no run executes any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const run of this.#options.outbox.runs.list()) run.execution?.stop();
@@ -122,11 +122,14 @@ export class RunLauncher {
       run.execution.stop();
     }
     if (!outbox.runs.has(runId)) this.#tellUnknown(runId);
-    // A run that is still ending tells so by itself as soon as it may.
+    // A run that is still ending reports its end by itself as soon as it may.
     else if (run === undefined || run.mayTellEnd) outbox.report(runId);
   }
 
-  /** Held like any other, so that a launch which comes late does not start it after all. */
+  /**
+   * Reports a run that the host does not know as ended. The run is held like any other, so that a late launch does not
+   * start it.
+   */
   #tellUnknown(runId: string): void {
     const { outbox } = this.#options;
     const run = holdRun(newRecord(runId, { automation_id: '', serial: '' }));
@@ -141,7 +144,10 @@ export class RunLauncher {
     return bundle;
   }
 
-  /** Reuses the secrets of a run that runs, if they are the same: to find a hundred long values takes some 25 MB. */
+  /**
+   * Reuses the secrets of an active run when they are the same: searching for a hundred long values takes some 25 MB of
+   * memory.
+   */
   #secretsOf({ automation_id: project, secrets = {} }: Launch): RunSecrets {
     for (const [id, known] of this.#secrets) if (known.deref() === undefined) this.#secrets.delete(id);
     const known = this.#secrets.get(project)?.deref();
@@ -185,7 +191,7 @@ export class RunLauncher {
       film,
       hasFilm,
       tasks: new RunTasks({
-        ...this.#options.server,
+        server: this.#options.server,
         runId: run_id,
         secrets: task.secrets,
         timeoutMs: this.#options.limits.durationMs,
@@ -202,7 +208,7 @@ export class RunLauncher {
     outbox.end(run, end);
   }
 
-  /** Undefined when this host makes none. */
+  /** Returns the film of the run; undefined when this host makes none. */
   #filmOf(runId: string, { serial, appLimit }: RunTask): RunFilm | undefined {
     const {
       phones,
@@ -227,7 +233,7 @@ export class RunLauncher {
         return phone.driver().limitedTo(appLimit).takePassingPicture(signal);
       },
       video: async (after, signal) => {
-        // Whether another app is in front is known of each picture, and of no packet.
+        // The foreground app is known for each picture, but not for packets of a video.
         if (appLimit !== undefined) return { reason: 'the token of the run is limited to apps' };
         return (
           (await phones.find(serial)?.video?.next(after, signal, 'film')) ?? { reason: 'the phone is away' }
@@ -237,13 +243,16 @@ export class RunLauncher {
     });
   }
 
-  /** A run that ended because the host stops was not stopped by anybody who wanted that. */
+  /** Corrects the end of a run that the shutdown of the host has stopped: nobody requested that stop. */
   #endOf(run: HeldRun, end: RunEnd): RunEnd {
     return this.#isClosed && end.status === 'stopped' && !run.isStopAsked ? hostStopped : end;
   }
 }
 
-/** An uncaught error is in the log already, with its stack; why the host ended a run would be nowhere. */
+/**
+ * Returns the reason for the end as a log entry, except for an uncaught error, which the log already contains with its
+ * stack. Otherwise the reason would be missing there.
+ */
 function lastEntries({ status, error }: RunEnd): SandboxLogEntry[] {
   if (error === null || error.code === 'uncaught_error' || error.stack !== null || status === 'stopped')
     return [];

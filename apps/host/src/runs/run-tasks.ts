@@ -1,21 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { isPassing } from '@phalanx/client/retry';
 import {
   type AgentCallParams,
-  RunTask,
   type RunTaskCall,
   runTaskRoutes,
   type TaskAnswer,
   type TaskCallName,
 } from '@phalanx/protocol';
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 
-import type { CaptureServer } from '../records/outgoing/put-capture.ts';
-import { createBackoff } from '../time/backoff.ts';
 import type { RunSecrets } from './run-secrets.ts';
 
-interface RunTasksOptions extends CaptureServer {
+interface RunTasksOptions {
+  server: ApiClient;
   runId: string;
   secrets: RunSecrets;
   /** Maximum duration of a run, in milliseconds. */
@@ -26,19 +23,11 @@ type TaskCalls = {
   [Name in TaskCallName]: (params: AgentCallParams<Name>, signal: AbortSignal) => Promise<TaskAnswer>;
 };
 
-interface Attempt {
-  readonly answer: TaskAnswer;
-  /** Whether another try may be answered otherwise. */
-  readonly isPassing: boolean;
-}
-
-/** Time for a server that is away to come back. */
+/** Time for an unreachable server to come back, in milliseconds. */
 const retryForMs = 60_000;
 const requestMs = 15_000;
-const done = Compile(Type.Object({ tasks: Type.Array(RunTask) }));
-const refused = Compile(Type.Object({ message: Type.String() }));
 
-/** Requests of one run's code to its job. Each call has its IDs from the beginning, so that it is done once. */
+/** Requests from the code of one run to its job. Each call gets its IDs in advance, so that retries are idempotent. */
 export class RunTasks {
   readonly #options: RunTasksOptions;
   #currentId: string | undefined;
@@ -95,44 +84,21 @@ export class RunTasks {
     return this.#currentId;
   }
 
-  async #ask(given: RunTaskCall, signal: AbortSignal): Promise<TaskAnswer> {
-    const body = JSON.stringify(given);
-    const backoff = createBackoff({ firstMs: 200, lastMs: 5000 });
-    const end = performance.now() + retryForMs;
-    for (;;) {
-      const { answer, isPassing } = await this.#try(body, signal).catch((error: unknown) => {
-        signal.throwIfAborted();
-        return unanswered(error);
-      });
-      if (!isPassing || answer.success) return answer;
-      if (performance.now() > end)
-        return { success: false, error: `The server could not be asked: ${answer.error}` };
-      await sleep(backoff.nextMs(), undefined, { signal });
+  async #ask(body: RunTaskCall, signal: AbortSignal): Promise<TaskAnswer> {
+    const { server, runId, timeoutMs } = this.#options;
+    const input = { params: { run_id: runId }, body };
+    const options = { signal, timeoutMs: requestMs, retryForMs, isIdempotent: true };
+    try {
+      const { tasks } = await server.call(runTaskRoutes.call, input, options);
+      return { success: true, tasks, timeoutMs };
+    } catch (error) {
+      signal.throwIfAborted();
+      return {
+        success: false,
+        error: isPassing(error) ? `The server could not be asked: ${errorText(error)}` : errorText(error),
+      };
     }
-  }
-
-  async #try(body: string, signal: AbortSignal): Promise<Attempt> {
-    const { serverUrl, token, runId, timeoutMs } = this.#options;
-    const path = runTaskRoutes.call.path.replace(':run_id', runId);
-    const response = await fetch(`${serverUrl.origin}${serverUrl.pathname.replace(/\/+$/, '')}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
-    });
-    const reply: unknown = await response.json();
-    if (response.ok && done.Check(reply))
-      return { answer: { success: true, tasks: reply.tasks, timeoutMs }, isPassing: false };
-    const error = refused.Check(reply) ? reply.message : `HTTP status ${response.status}`;
-    return {
-      answer: { success: false, error },
-      isPassing: response.status >= 500 || response.status === 429,
-    };
   }
 }
 
-const unanswered = (error: unknown): Attempt => ({
-  answer: { success: false, error: error instanceof Error ? error.message : String(error) },
-  isPassing: true,
-});
+const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -2,11 +2,12 @@ import { IsObject, Type, type TProperties } from 'typebox';
 
 import { Uuid } from '../ids.ts';
 import { type RouteContract, success } from './contract.ts';
+import { defaultPageLimit, maxPageLimit } from './page-limits.ts';
 
-export const defaultPageLimit = 100;
-export const maxPageLimit = 1000;
-
-/** The query of every list: begin without `cursor`, then pass the last reply's `next_cursor`, with the same filters. */
+/**
+ * Query of every list: omit `cursor` for the first page, then pass the last reply's `next_cursor` with the same
+ * filters.
+ */
 export const pageQuery = {
   cursor: Type.Optional(
     Type.String({
@@ -25,14 +26,14 @@ export const pageQuery = {
   ),
 };
 
-/** The same for lists whose cursor is the ID of the last row. */
+/** Query of lists whose cursor is the ID of the last row. */
 export const idPageQuery = { ...pageQuery, cursor: Type.Optional(Uuid) };
 
-/** Whether the endpoint is such a list. */
+/** Whether the endpoint returns a paged list. */
 export const isPaged = ({ query }: RouteContract): boolean =>
   IsObject(query) && 'cursor' in query.properties && 'limit' in query.properties;
 
-/** The reply of a list. */
+/** Returns the schema of a page of a list. */
 export const pageOf = <Fields extends TProperties>(fields: Fields) =>
   Type.Object({
     success,

@@ -90,7 +90,7 @@ test('a project that is refused leaves no folder behind', async () => {
   expect((await service.run(['project', 'create', 'Twice', '--dir', 'new-folder'])).code).toBe(3);
   const left = (await readdir(at('.'))).filter((name) => /^(Twice|new-folder)$/.test(name));
   expect(left).toEqual([]);
-  // An empty folder that was there stays.
+  // An empty folder that existed before stays.
   await mkdir(at('old-folder'));
   expect((await service.run(['project', 'create', 'Twice', '--dir', 'old-folder'])).code).toBe(3);
   expect(await readdir(at('.'))).toContain('old-folder');
@@ -125,6 +125,6 @@ test('the types of a folder that is missing are refused in a sentence', async ()
   const { code, stderr } = await service.run(['types', 'missing/folder']);
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `${at('missing/folder')} is no folder: name the one with your code.\n`,
+    stderr: `${at('missing/folder')} is not a folder: pass the folder with your code.\n`,
   });
 });

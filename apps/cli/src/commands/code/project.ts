@@ -1,4 +1,6 @@
 import path from 'node:path';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readPages } from '@phalanx/client/read-all';
 
 import {
   type MemberRole,
@@ -33,7 +35,6 @@ import { writeTypes } from '../../project/types/write-types.ts';
 import { countOf, printPaths, printSkipped, addPushCommand } from './push.ts';
 import { addRegisterCommands } from './register.ts';
 import { parseLimit } from '../../option-values.ts';
-import type { ApiClient } from '../../api-client.ts';
 
 /** `phalanx project …` */
 export function addProjectCommands(program: Command): void {
@@ -43,9 +44,9 @@ export function addProjectCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-A folder belongs to a project by its .phalanx/project.json. "push" saves the folder's changed files on the server, where
-they run at once; "commit" makes a version of what is saved. Git works on the same project: "project clone --git" says
-how, "git push" makes commits, and what was pushed here and not committed is in no clone.
+.phalanx/project.json links a folder to a project. "push" saves the folder's changed files on the server, and the next
+run uses them; "commit" creates a version of the saved files. Git works with the same project: "project clone --git"
+prints the clone command, and "git push" creates commits. Files that you pushed without a commit are not in any clone.
 
 Example:
   phalanx project create checkout && cd checkout
@@ -64,14 +65,14 @@ Example:
 function addPullCommand(project: Command): void {
   const command = project
     .command('pull')
-    .description('bring what was changed on the server into this folder')
-    .option('--force', 'overwrite what was changed here too')
-    .option('--json', 'print what was done as JSON')
+    .description("download the server's changes into this folder")
+    .option('--force', 'overwrite local changes')
+    .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
       `
-Files that were changed here and not on the server stay as they are. When one was changed on both sides, nothing is
-changed here and the command says which (exit code 1).`,
+Files that changed only in this folder stay as they are. If a file changed on both sides, the command changes nothing,
+lists the conflicts and exits with 1.`,
     )
     .action(async (flags: ConnectionFlags & { force?: true; json?: true }) => {
       const connection = await connect(flags);
@@ -109,8 +110,8 @@ function addShareCommands(project: Command): void {
   const share = project
     .command('share')
     .description('share a project with a user, or change their role')
-    .argument('<user>', 'ID; administrators may give the name')
-    .addOption(new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory())
+    .argument('<user>', 'user ID; administrators can also use the name')
+    .addOption(new Option('--role <role>', "the user's role").choices(memberRoles).makeOptionMandatory())
     .addHelpText('after', '\nExample: phalanx project share ada --role shared_editor --project checkout')
     .action(async (user: string, flags: Flags) => {
       const connection = await connect(flags);
@@ -119,12 +120,12 @@ function addShareCommands(project: Command): void {
         params,
         body: { role: flags.role },
       });
-      console.log(printable(`${member.name} is ${member.role} now.`));
+      console.log(printable(`${member.name} now has the role ${member.role}.`));
     });
   const unshare = project
     .command('unshare')
     .description('stop sharing a project with a user')
-    .argument('<user>', 'ID; administrators may give the name')
+    .argument('<user>', 'user ID; administrators can also use the name')
     .action(async (user: string, flags: ConnectionFlags & { project?: string }) => {
       const connection = await connect(flags);
       const params = await memberOf(connection, user, flags.project);
@@ -146,17 +147,17 @@ async function memberOf(
 export function addCloneCommands(project: Command): void {
   const clone = project
     .command('clone')
-    .description('make a folder with the saved files of a project')
+    .description("download a project's saved files into a new folder")
     .argument('<project>', 'ID or name')
-    .argument('[folder]', 'new or empty; by default named like the project')
-    .option('--git', 'print the git command that clones its commits instead')
+    .argument('[folder]', 'new or empty folder; default: named after the project')
+    .option('--git', 'print the git command that clones the commits, and download nothing')
     .addHelpText('after', '\nExample: phalanx project clone checkout && cd checkout && code .')
     .action(cloneProject);
   const link = project
     .command('link')
     .description('link a folder with code, such as a git clone, to a project')
     .argument('<project>', 'ID or name')
-    .argument('[folder]', 'by default this one', '.')
+    .argument('[folder]', 'folder to link', '.')
     .action(async (text: string, folder: string, flags: ConnectionFlags) => {
       const { api, serverUrl } = await connect(flags);
       const params = { id: await getAutomationId(api, text) };
@@ -165,7 +166,9 @@ export function addCloneCommands(project: Command): void {
       await writeLink(root, { id: found.id, server_url: serverUrl });
       await writeTypes(root);
       console.log(
-        printable(`${root} is linked to "${found.name}". "phalanx project pull" and "push" compare them.`),
+        printable(
+          `${root} is linked to "${found.name}". "phalanx project pull" and "phalanx project push" keep them in sync.`,
+        ),
       );
     });
   for (const command of [clone, link]) addConnectionOptions(command);
@@ -195,7 +198,7 @@ function printGitCommand({ serverUrl }: Connection, clonePath: string, folder: s
   const url = new URL(`${serverUrl}${clonePath}`);
   url.username = 'phalanx';
   console.log(`git clone ${url.href} ${quoted(folder)}`);
-  notice('Git asks for a password: give your API token.');
+  notice('Git will ask for a password: enter your API token.');
 }
 
 interface HistoryFlags extends ConnectionFlags {
@@ -203,29 +206,29 @@ interface HistoryFlags extends ConnectionFlags {
   json?: true;
 }
 
-/** `project commit`, `log`, `diff` and `revert`: of what is saved on the server */
+/** `project commit`, `log`, `diff` and `revert`, which work on the files saved on the server. */
 function addHistoryCommands(project: Command): void {
   const commit = project
     .command('commit')
-    .description('commit what is saved on the server')
-    .requiredOption('-m, --message <message>', '1 to 1000 characters')
+    .description("commit the project's saved files")
+    .requiredOption('-m, --message <message>', 'commit message, 1 to 1000 characters')
     .option('--json', "print the API's reply")
     .action(commitSaved);
   const log = project
     .command('log')
     .description('list the commits, newest first')
-    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--limit <count>', 'maximum number of commits', parseLimit, 20)
     .option('--json', "print the API's reply")
     .action(listLog);
   const diff = project
     .command('diff')
-    .description('show what is saved on the server and not committed')
+    .description('show the uncommitted changes on the server')
     .option('--json', "print the API's reply")
     .action(showDiff);
   const revert = project
     .command('revert')
-    .description('put the saved files back to those of a commit, as uncommitted changes')
-    .argument('<hash>', 'of "phalanx project log"; its first digits do')
+    .description('restore the files of a commit, as uncommitted changes')
+    .argument('<hash>', 'commit hash, or its first digits (at least 4)')
     .option('--json', "print the API's reply")
     .action(revertTo);
   for (const command of [commit, log, diff, revert]) addConnectionOptions(addProjectOption(command));
@@ -251,7 +254,7 @@ async function listLog(flags: HistoryFlags & { limit: number }): Promise<void> {
   else
     printTable(
       { flexible: 'message', rows: commits.map(row) },
-      'No commits yet: "phalanx project commit -m MESSAGE" makes the first.',
+      'No commits yet: "phalanx project commit -m MESSAGE" creates the first one.',
     );
 }
 
@@ -269,8 +272,8 @@ async function showDiff(flags: HistoryFlags): Promise<void> {
   if (flags.json) return printJson(reply);
   for (const { path: name, change, diff } of reply.files)
     console.log(printable(diff?.trimEnd() ?? `${change} ${name} (no text to show)`));
-  if (reply.truncated) notice('The diff is too long: not all of it is shown.');
-  if (reply.files.length === 0) notice('Everything that is saved on the server is committed.');
+  if (reply.truncated) notice('The diff is too long to be shown in full.');
+  if (reply.files.length === 0) notice('The server has no uncommitted changes.');
 }
 
 async function revertTo(text: string, flags: HistoryFlags): Promise<void> {
@@ -279,26 +282,16 @@ async function revertTo(text: string, flags: HistoryFlags): Promise<void> {
   const hash = await getCommitHash(connection.api, id, text);
   const reply = await connection.api.call(commitRoutes.revert, { params: { id }, body: { hash } });
   if (flags.json) return printJson(reply);
-  console.log(printable(`The saved files are those of ${hash.slice(0, 8)} "${reply.commit.message}".`));
-  if (reply.replaced !== null) console.log(`What was not committed is kept as ${reply.replaced}.`);
-  notice('A folder here gets them with: phalanx project pull');
+  console.log(printable(`Restored the files of ${hash.slice(0, 8)} "${reply.commit.message}".`));
+  if (reply.replaced !== null) console.log(`The uncommitted changes were kept as ${reply.replaced}.`);
+  notice('To update a local folder, run: phalanx project pull');
 }
 
-/** Newest first, page by page, with the cursor to what comes after the page. */
-async function* listPages(
-  api: ApiClient,
-  id: string,
-): AsyncGenerator<{ commits: ListedCommit[]; next_cursor: string | null }> {
-  for (let cursor: string | undefined; ;) {
-    const query = cursor === undefined ? {} : { cursor };
-    const page = await api.call(commitRoutes.list, { params: { id }, query });
-    yield page;
-    if (page.next_cursor === null) return;
-    cursor = page.next_cursor;
-  }
-}
+/** Reads the commits page by page, newest first. */
+const listPages = (api: ApiClient, id: string) =>
+  readPages((query) => api.call(commitRoutes.list, { params: { id }, query }));
 
-/** At most `limit`; the cursor is that of the last whole page. */
+/** Returns at most `limit` commits. `next_cursor` belongs to the last page that was read. */
 async function readCommits(
   api: ApiClient,
   id: string,
@@ -312,18 +305,18 @@ async function readCommits(
   return { commits, next_cursor: null };
 }
 
-/** The one commit whose hash begins with `text`. A whole hash is left to the server: it knows more than the history. */
+/** Returns the commit whose hash begins with `text`. The server checks a full hash: it knows more than the history. */
 async function getCommitHash(api: ApiClient, id: string, text: string): Promise<string> {
   const start = text.toLowerCase();
   if (/^[0-9a-f]{40}$/.test(start)) return start;
   if (!/^[0-9a-f]{4,39}$/.test(start))
-    throw usageError(`"${text}" is no commit hash: give at least 4 of its digits.`);
+    throw usageError(`"${text}" is not a commit hash: pass at least 4 hexadecimal digits.`);
   const found: string[] = [];
   for await (const { commits } of listPages(api, id))
     found.push(...commits.map(({ hash }) => hash).filter((hash) => hash.startsWith(start)));
   const [only] = found;
   if (only === undefined)
-    throw usageError(`No commit begins with ${text}: "phalanx project log" lists them.`);
+    throw usageError(`No commit begins with ${text}: "phalanx project log" lists the commits.`);
   if (found.length === 1) return only;
   throw usageError(`Several commits begin with ${text}: ${found.join(', ')}.`);
 }

@@ -12,7 +12,7 @@ import { TestService } from '../../testing/test-service.ts';
 
 // Each test starts many processes, which takes its time on a busy machine.
 let service: TestService;
-/** ID of the project that each test has for itself. */
+/** ID of the test's own project. */
 let id: string;
 let folder: string;
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   expect(await inFolder('link', id)).toMatchObject({ code: 0 });
 });
 
-// The next test takes the name again; some have deleted theirs.
+// The next test reuses the name. Some tests have already deleted their project.
 afterEach(() => service.api.call(projectRoutes.delete, { params: { id } }).catch(() => undefined));
 
 const inFolder = (...args: string[]): Promise<CliResult> =>
@@ -245,7 +245,7 @@ describe('a pull into a folder', () => {
     await writeThere('fine.txt', 'theirs');
     const { code, stderr } = await inFolder('pull');
     expect(code).toBe(0);
-    expect(stderr).toContain('Left out: way/x.txt (a folder or a link here is in its place)');
+    expect(stderr).toContain('Left out: way/x.txt (a local folder or link is in its place)');
     expect(stderr).toContain('Left out: .phalanx/project.json (its name is reserved)');
     expect(JSON.parse(await readHere('.phalanx/project.json'))).toEqual({ id, server_url: service.url });
     await expect(readFile(path.join(outside, 'x.txt'))).rejects.toThrow('ENOENT');
@@ -296,7 +296,7 @@ test('clone makes a folder that knows the types of the runtime and of its parame
 test('commit, log, diff and revert work on what is saved', async () => {
   await writeHere('main.ts', 'console.log(1);\n');
   expect((await inFolder('commit', '-m', 'x')).stderr).toContain(
-    'main.ts is not on the server as here: "phalanx project push"',
+    'main.ts is not up to date on the server: "phalanx project push"',
   );
   await inFolder('push');
   expect((await inFolder('log')).stdout).toMatch(/^No commits yet/);
@@ -316,7 +316,7 @@ test('commit, log, diff and revert work on what is saved', async () => {
   expect(Compile(commitRoutes.list.responses[200]).Check(JSON.parse(log.stdout))).toBe(true);
   const [commit] = JSON.parse(log.stdout).commits;
   const reverted = await inFolder('revert', commit.hash.slice(0, 8));
-  expect(reverted).toMatchObject({ code: 0, stdout: expect.stringContaining('are those of') });
+  expect(reverted).toMatchObject({ code: 0, stdout: expect.stringContaining('Restored the files of') });
   expect(await inFolder('revert', 'ffff')).toMatchObject({ code: 2 });
   expect(await inFolder('pull')).toMatchObject({ code: 0, stdout: 'pulled    main.ts\n' });
   expect(await readHere('main.ts')).toBe('console.log(1);\n');
@@ -326,7 +326,7 @@ test('projects are listed, shared with a user by name, and deleted', async () =>
   await service.run(['user', 'create', 'Ada']);
   expect(await inFolder('share', 'Ada', '--role', 'shared_editor')).toMatchObject({
     code: 0,
-    stdout: 'Ada is shared_editor now.\n',
+    stdout: 'Ada now has the role shared_editor.\n',
   });
   expect(await inFolder('share', 'Ada', '--role', 'owner')).toMatchObject({ code: 2 });
   const { stdout } = await inFolder('list', '--json');
@@ -340,7 +340,7 @@ test('projects are listed, shared with a user by name, and deleted', async () =>
   expect(await inFolder('unshare', 'Ada')).toMatchObject({ code: 0 });
   expect(await inFolder('delete', id)).toMatchObject({
     code: 2,
-    stderr: 'Nothing was deleted: say yes, or give --yes.\n',
+    stderr: 'Nothing was deleted: confirm with "y", or pass --yes.\n',
   });
   expect(await inFolder('delete', id, '--yes')).toMatchObject({
     code: 0,

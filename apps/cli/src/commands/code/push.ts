@@ -1,6 +1,6 @@
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Command } from 'commander';
 
-import { ApiRefusal } from '../../api-client.ts';
 import {
   addConnectionOptions,
   connect,
@@ -25,21 +25,21 @@ export function addPushCommand(project: Command): void {
   const command = project
     .command('push')
     .description("save this folder's changed files on the server")
-    .option('--delete', 'delete on the server what was deleted here, without asking')
-    .option('--force', 'overwrite what was changed on the server too')
-    .option('--json', 'print what was done as JSON; nothing is asked')
+    .option('--delete', 'delete the files on the server that were deleted here, without asking')
+    .option('--force', "overwrite the server's changes")
+    .option('--json', 'print the result as JSON, and ask nothing')
     .addHelpText(
       'after',
       `
-What .gitignore names is left out, with .git, node_modules, .phalanx, symbolic links, and .js files beside their .ts.
-All is saved or nothing: a project that would not compile is not, and its errors are shown (exit code 3). When a file
-that would be sent was changed on the server since the last pull, nothing is sent (exit code 1).`,
+A push leaves out .git, node_modules, .phalanx, symbolic links, .js files beside their .ts, and what .gitignore names.
+It saves all changed files or none. If the project does not compile, the command prints the errors and exits with 3. If
+the server has a newer version of a changed file than your last pull, the command exits with 1.`,
     )
     .action(async (flags: Flags) => pushFolder(await connect(flags), flags));
   addConnectionOptions(command);
 }
 
-/** Saves the folder on the server, and says what was done. */
+/** Saves the folder on the server, and prints the result. */
 export async function pushFolder(connection: Connection, flags: PushFlags): Promise<void> {
   const folder = await getLinkedFolder(connection);
   const plan = await planPush(connection.api, folder, flags.force === true);
@@ -58,9 +58,9 @@ const question = ({ gone }: PushPlan): string =>
 const stillThere = (path: string): string =>
   `Still on the server: ${printableLine(path)} (deleted here; --delete deletes it there)`;
 
-/** Beside the errors of the compiler. */
+/** Prints why nothing was pushed, before the compiler errors. Rethrows the error. */
 function explain(error: unknown): never {
-  if (error instanceof ApiRefusal && error.errors.length > 0)
+  if (error instanceof ServiceError && error.errors.length > 0)
     notice('Nothing was pushed: the project would not compile.');
   throw error;
 }
@@ -87,7 +87,7 @@ function print({ json }: PushFlags, { plan: { changed, others }, kept, deleted, 
   if (pushed.length + deleted.length === 0) console.log('Nothing to push.');
 }
 
-/** Tells what is left out; throws when the rest may not be sent either. */
+/** Prints the entries that a push leaves out. Throws if a file cannot be sent or has a conflict. */
 function requireSendable({ failed, conflicts, others }: PushPlan, isQuiet: boolean): void {
   const tell = isQuiet ? () => undefined : notice;
   if (!isQuiet) printSkipped(others.map((path) => ({ path, reason: 'neither a file nor a folder' })));
@@ -98,7 +98,7 @@ function requireSendable({ failed, conflicts, others }: PushPlan, isQuiet: boole
   if (failed.length > 0)
     throw new CommandError(
       exitCodes.refused,
-      `Nothing was pushed: ${countOf(failed.length, 'file')}${named(failed.map(({ path }) => path))} cannot be sent. Correct or ignore them, and push again.`,
+      `Nothing was pushed: ${countOf(failed.length, 'file')}${named(failed.map(({ path }) => path))} cannot be sent. Correct them or add them to .gitignore, and push again.`,
     );
   if (conflicts.length > 0)
     throw new CommandError(
@@ -111,7 +111,7 @@ export function printSkipped(skipped: readonly { path: string; reason: string }[
   for (const { path, reason } of skipped) notice(`Left out: ${printableLine(path)} (${reason})`);
 }
 
-/** `word` and a path on each line. */
+/** Prints `word` and a path on each line. */
 export function printPaths(word: string, paths: readonly string[]): void {
   for (const path of paths) console.log(`${word.padEnd(8)}  ${printableLine(path)}`);
 }

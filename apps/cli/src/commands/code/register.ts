@@ -27,16 +27,19 @@ type JsonFlags = ConnectionFlags & { json?: true };
 export function addRegisterCommands(project: Command): void {
   const create = project
     .command('create')
-    .description('create a project, and a folder for it with code that runs')
+    .description('create a project, and a folder with starter code for it')
     .argument('<name>')
-    .option('--dir <folder>', 'the folder, also one with code; by default a new one named like the project')
-    .option('--no-folder', 'only on the server')
+    .option(
+      '--dir <folder>',
+      'the folder, which may contain code; default: a new one named after the project',
+    )
+    .option('--no-folder', 'create the project only on the server')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
 The folder gets main.ts, parameters.schema.json, types for your editor (.phalanx/types, tsconfig.json), .gitignore and
-AGENTS.md, which tells coding agents how to work on it. What is there already stays as it is.
+AGENTS.md with instructions for coding agents. Existing files stay as they are.
 
 Examples:
   phalanx project create checkout && cd checkout && phalanx project push
@@ -45,7 +48,7 @@ Examples:
     .action(createProject);
   const list = project
     .command('list')
-    .description('list the projects that you own or share, newest first')
+    .description('list your projects and those shared with you, newest first')
     .option('--json', "print the API's reply")
     .action(async (flags: JsonFlags) => {
       const projects = await listProjects((await connect(flags)).api);
@@ -53,28 +56,28 @@ Examples:
       else
         printTable(
           { flexible: 'name', rows: projects.map(row) },
-          'No projects yet: "phalanx project create NAME" makes one.',
+          'No projects yet: "phalanx project create NAME" creates one.',
         );
     });
   const remove = project
     .command('delete')
     .description('delete a project with its files and commits')
     .argument('<project>', 'ID or name')
-    .option('--yes', 'without asking')
+    .option('--yes', 'skip the confirmation prompt')
     .action(deleteProject);
   for (const command of [create, list, remove]) addConnectionOptions(command);
 }
 
-/** `phalanx init`: a project for the folder that one is in */
+/** `phalanx init`: creates a project for the current folder. */
 export function addInitCommand(program: Command): void {
   const command = program
     .command('init')
-    .description('create a project for this folder, and add what it lacks')
-    .argument('[name]', 'by default that of the folder')
+    .description('create a project for this folder, and add missing starter files')
+    .argument('[name]', "project name; default: the folder's name")
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
-      '\nIt is "phalanx project create NAME --dir .": what is there already stays as it is.',
+      '\nShort for "phalanx project create NAME --dir .". Existing files stay as they are.',
     )
     .action(async (name: string | undefined, flags: JsonFlags) => {
       const linked = await findLinkedFolder();
@@ -105,16 +108,18 @@ async function createProject(
   }
   const outer = await findLinkedFolder(path.dirname(root));
   if (outer !== undefined)
-    notice(`${root} lies in ${outer.root}, the folder of another project, which would push these files too.`);
+    notice(
+      `${root} is inside ${outer.root}, the folder of another project: a push from there includes these files.`,
+    );
   await writeLink(root, { id, server_url: serverUrl });
   await writeStarter(root);
   await writeTypes(root);
   const way = path.relative('.', root);
   const enter = way === '' ? '' : `cd ${quoted(way)} && `;
-  notice(`${root} belongs to it. Next: ${enter}phalanx project push && phalanx run --all-ready --follow`);
+  notice(`${root} is linked to it. Next: ${enter}phalanx project push && phalanx run --all-ready --follow`);
 }
 
-/** Before the project is made: a folder that can't be used leaves no project behind. */
+/** Prepares the folder before the project is created, so that an unusable folder leaves no project behind. */
 async function prepareFolder(
   name: string,
   dir: string | undefined,
@@ -139,19 +144,19 @@ async function deleteProject(project: string, flags: ConnectionFlags & { yes?: t
   const { project: found } = await connection.api.call(projectRoutes.get, { params: { id } });
   const question = printable(`Delete "${found.name}" (${id}) with its files, commits and records for good?`);
   if (!flags.yes && !(await confirm(question)))
-    throw usageError('Nothing was deleted: say yes, or give --yes.');
+    throw usageError('Nothing was deleted: confirm with "y", or pass --yes.');
   printMessage(await connection.api.call(projectRoutes.delete, { params: { id } }));
 }
 
 const starter = fileURLToPath(new URL('../../../../../packages/automation/starter/', import.meta.url));
 
-/** npm packs no file of the name `.gitignore`, and a `tsconfig.json` would be taken for one of this repository. */
+/** Target names. npm packs no `.gitignore` file, and tools would take a `tsconfig.json` for one of this repository. */
 const places: Readonly<Record<string, string>> = { gitignore: '.gitignore', tsconfig: 'tsconfig.json' };
 const placeOf = (name: string): string => places[name] ?? name;
 
 /**
- * Writes what a new project begins with: code that runs on any phone, its parameters, and how to work on it. A file
- * that is there stays. Returns the paths that it wrote.
+ * Writes the starter files of a new project: code that runs on any phone, its parameters, and instructions. Keeps
+ * existing files. Returns the paths of the written files.
  */
 async function writeStarter(root: string): Promise<string[]> {
   const hasCode = (await readdir(root)).some((name) => /^main\.[cm]?[jt]sx?$/.test(name));

@@ -1,7 +1,7 @@
+import { readAll } from '@phalanx/client/read-all';
 import { type Secret, type SecretRecipient, secretRecipientRoutes, secretRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { readAll } from '../../api-client.ts';
 import {
   addConnectionOptions,
   connect,
@@ -19,21 +19,22 @@ interface Flags extends ConnectionFlags {
   json?: true;
 }
 
-const userArgument = ['<user>', 'ID; administrators may give the name'] as const;
+const userArgument = ['<user>', 'user ID; administrators can also use the name'] as const;
 
-/** `phalanx secret set`, `list`, `delete`, `allow`, `deny`, `allowed`: values that the automations of a project read by name */
+/** `phalanx secret set|list|delete|allow|deny|allowed`: values that a project's automations read by name. */
 export function addSecretCommands(program: Command): void {
   const secret = program
     .command('secret')
-    .description('store values, such as passwords, that only the automations of a project read');
+    .description("manage a project's secrets: values, such as passwords, that only its automations can read");
   const set = secret
     .command('set')
-    .description('store a secret, or give it a new value')
+    .description('store a secret, or replace its value')
     .argument('<name>', 'letters, digits and _')
     .addHelpText(
       'after',
       `
-The value is asked for, or read from standard input; it is no argument, because other programs see those.
+The command prompts for the value, or reads it from standard input. The value is not an argument, because other programs
+can see arguments.
 Automations read it with: await agent.secrets.get('NAME')
 
 Examples:
@@ -43,26 +44,26 @@ Examples:
     .action(setSecret);
   const list = secret
     .command('list')
-    .description('list the names of the secrets; nobody can read their values')
+    .description('list the names of the secrets; their values cannot be read back')
     .action(listSecrets);
   const remove = secret
     .command('delete')
-    .description('delete a secret; runs that have begun keep it')
+    .description('delete a secret; runs that have started keep it')
     .argument('<name>')
     .action(deleteSecret);
   const allow = secret
     .command('allow')
-    .description('let the hosts of a user get the secrets, beside those of owner and editors')
+    .description("let a user's hosts receive the secrets, like those of the owner and the editors")
     .argument(...userArgument)
     .action(allowUser);
   const deny = secret
     .command('deny')
-    .description('keep the secrets from the hosts of a user; runs that have begun keep them')
+    .description("stop a user's hosts from receiving the secrets; runs that have started keep them")
     .argument(...userArgument)
     .action(denyUser);
   const allowed = secret
     .command('allowed')
-    .description('list the users whose hosts get the secrets, beside owner and editors')
+    .description('list the users, besides the owner and the editors, whose hosts receive the secrets')
     .action(listAllowed);
   for (const command of [set, list, remove, allow, deny, allowed])
     addConnectionOptions(addProjectOption(command)).option('--json', "print the API's reply");
@@ -75,7 +76,9 @@ async function setSecret(name: string, flags: Flags): Promise<void> {
   const reply = await connection.api.call(secretRoutes.put, { params: { id, name }, body: { value } });
   if (flags.json) printJson(reply);
   else
-    console.log(`Secret ${name} was stored (version ${reply.secret.version}). Runs that begin now get it.`);
+    console.log(
+      `Secret ${name} was stored (version ${reply.secret.version}). Runs that start from now on use it.`,
+    );
 }
 
 async function listSecrets(flags: Flags): Promise<void> {
@@ -109,7 +112,7 @@ async function allowUser(user: string, flags: Flags): Promise<void> {
   const params = await recipientOf(connection, user, flags);
   const reply = await connection.api.call(secretRecipientRoutes.put, { params });
   if (flags.json) printJson(reply);
-  else console.log(printable(`Hosts of ${reply.recipient.name} get the secrets of the project now.`));
+  else console.log(printable(`Hosts of ${reply.recipient.name} now receive the project's secrets.`));
 }
 
 async function denyUser(user: string, flags: Flags): Promise<void> {
@@ -142,7 +145,7 @@ async function listAllowed(flags: Flags): Promise<void> {
   if (flags.json) return printJson({ success: true, recipients, next_cursor: null });
   printTable(
     { flexible: 'name', rows: recipients.map(recipientRow) },
-    'Only hosts of the owner and the editors get the secrets: "phalanx secret allow USER" adds others.',
+    'Only hosts of the owner and the editors receive the secrets: "phalanx secret allow USER" adds others.',
   );
 }
 

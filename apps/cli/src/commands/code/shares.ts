@@ -1,3 +1,5 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
 import {
   accessRoutes,
   deviceMemberRoutes,
@@ -9,7 +11,6 @@ import {
 } from '@phalanx/protocol';
 import { Argument, type Command } from 'commander';
 
-import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { formatAge } from '../../output/duration.ts';
@@ -29,12 +30,12 @@ export function addShareCommands(program: Command): void {
   const shares = program
     .command('shares')
     .description('list what others share with you: phones, hosts and projects')
-    .option('--waiting', 'only those that you have not accepted')
+    .option('--waiting', 'only shares that you have not accepted')
     .addHelpText(
       'after',
       `
-Until you accept it, what is shared with you is used by its ID alone: --labels, --all-ready, jobs, schedules,
-pools, replays on your hosts, statistics and webhooks leave it out.
+Until you accept a share, you can use it only by its ID: --labels, --all-ready, jobs, schedules, pools, replays on your
+hosts, statistics and webhooks leave it out.
 
 Examples:
   phalanx shares --waiting
@@ -45,17 +46,17 @@ Examples:
       const { api } = await connect(flags);
       const all = await listShares(api, flags.waiting === true ? 'waiting' : undefined);
       if (flags.json) return printJson({ success: true, shares: all, next_cursor: null });
-      printTable({ flexible: 'name', rows: all.map(row) }, 'Nobody shares anything with you.');
+      printTable({ flexible: 'name', rows: all.map(row) }, 'Nothing is shared with you.');
     });
-  const accept = addDecision(shares, 'accept', 'accept it: from now on it is chosen as what is yours');
+  const accept = addDecision(shares, 'accept', 'accept a share; from then on it is selected like your own');
   accept.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
     const { api } = await connect(flags);
     const { id, owner, role } = await findShare(api, kind, { text, owner: flags.owner });
     const reply = await api.call(shareRoutes.accept, { body: { kind, id, owner_id: owner.id, role } });
     if (flags.json) return printJson(reply);
-    console.log(printable(`The ${kind} ${reply.share.name} of ${owner.name} is accepted.`));
+    console.log(printable(`Accepted the ${kind} ${reply.share.name} of ${owner.name}.`));
   });
-  const refuse = addDecision(shares, 'refuse', 'refuse it, or leave it: it is no longer shared with you');
+  const refuse = addDecision(shares, 'refuse', 'refuse a share, or leave one that you have accepted');
   refuse.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
     const { api } = await connect(flags);
     const share = await findShare(api, kind, { text, owner: flags.owner });
@@ -72,9 +73,9 @@ const addDecision = (shares: Command, name: string, description: string): Comman
   shares
     .command(name)
     .description(description)
-    .addArgument(new Argument('<kind>', 'what is shared').choices(['device', 'host', 'project']))
+    .addArgument(new Argument('<kind>', 'kind of share').choices(['device', 'host', 'project']))
     .argument('<share>', 'ID, or the name that "phalanx shares" shows')
-    .option('--owner <owner>', 'name or ID of who shares it, where several share one of this name');
+    .option('--owner <owner>', 'name or ID of the owner, if several owners share one with this name');
 
 const listShares = (api: ApiClient, state?: 'waiting'): Promise<ReceivedShare[]> =>
   readAll(
@@ -92,7 +93,7 @@ const row = ({ kind, name, id, owner, role, shared_at, accepted_at }: ReceivedSh
   id,
 });
 
-/** Throws unless exactly one is meant. */
+/** Returns the share that `text` names. Throws if none or several match. */
 async function findShare(
   api: ApiClient,
   kind: ShareKind,
@@ -107,10 +108,10 @@ async function findShare(
   if (share === undefined)
     throw new CommandError(
       exitCodes.refused,
-      `No ${kind} "${text}" is shared with you: "phalanx shares" shows what is.`,
+      `No ${kind} "${text}" is shared with you: "phalanx shares" lists what is.`,
     );
   if (other === undefined) return share;
-  throw usageError(`Several are shared with you as "${text}": give the ID, or --owner.`);
+  throw usageError(`Several shares are called "${text}": pass the ID, or --owner.`);
 }
 
 function leave(api: ApiClient, { kind, id, owner }: ReceivedShare, userId: string) {

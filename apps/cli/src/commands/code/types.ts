@@ -11,13 +11,13 @@ export function addTypesCommand(program: Command): void {
   program
     .command('types')
     .description('write the types of the global "agent" and of your parameters for your editor')
-    .argument('[folder]', 'by default the project folder that you are in, or this one')
+    .argument('[folder]', 'default: the project folder around the current folder, or the current folder')
     .addHelpText(
       'after',
       `
-The types go to .phalanx/types, which a push leaves out; a tsconfig.json is written if there is none. The type of
-agent.arguments.automationParameters is made from parameters.schema.json. "project create", "clone" and "pull" do the same.
-Alone, "npx tsc" would get another npm package.
+The types go to .phalanx/types, which a push leaves out. A missing tsconfig.json is added. The type of
+agent.arguments.automationParameters comes from parameters.schema.json. "project create", "clone" and "pull" also write
+the types. Plain "npx tsc" would run an unrelated npm package.
 
 Example: phalanx types && npx --package typescript@7 tsc`,
     )
@@ -28,8 +28,8 @@ Example: phalanx types && npx --package typescript@7 tsc`,
         (found) => found.isDirectory(),
         () => false,
       );
-      if (!isFolder) throw usageError(`${place} is no folder: name the one with your code.`);
+      if (!isFolder) throw usageError(`${place} is not a folder: pass the folder with your code.`);
       const files = await writeTypes(place);
-      console.log(`${files.length} files were written below ${place}.`);
+      console.log(`Wrote ${files.length} files below ${place}.`);
     });
 }

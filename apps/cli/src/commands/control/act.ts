@@ -19,7 +19,7 @@ import { leaseOption } from './control.ts';
 const stepValidator = Compile(ActStep);
 const selectorValidator = Compile(ActSelector);
 
-/** How each step is written, and read. */
+/** Parsers of the steps, by step type. */
 const readSteps: Readonly<Record<string, Read>> = {
   tap: (words) => ({ on: words.target() }),
   long_press: (words) => ({ on: words.target() }),
@@ -59,7 +59,7 @@ const forms: Readonly<Record<string, string>> = {
   tap: 'tap TARGET',
   long_press: 'long_press TARGET',
   type: 'type TEXT [into TARGET], or type secret:NAME [into TARGET]',
-  key: `key NAME, which is ${actKeyNames.join(', ')}, or Android's number`,
+  key: `key NAME, where NAME is ${actKeyNames.join(', ')}, or an Android key code`,
   swipe: 'swipe down|up|left|right [in TARGET]',
   scroll_to: 'scroll_to TEXT [in TARGET]',
   launch: 'launch PACKAGE',
@@ -68,7 +68,7 @@ const forms: Readonly<Record<string, string>> = {
   back: 'back',
 };
 
-/** For the help. */
+/** Written forms of the steps, for the help. */
 export const stepForms = Object.values(forms);
 
 interface Flags extends ConnectionFlags {
@@ -92,32 +92,39 @@ function parseSteps(written: string, before: readonly ActStep[] = []): ActStep[]
 function parseSeconds(text: string): number {
   const seconds = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   if (seconds >= 1 && seconds <= 55) return seconds;
-  throw new InvalidArgumentError('Give a number from 1 to 55.');
+  throw new InvalidArgumentError('Expected a number from 1 to 55.');
 }
 
-/** `phalanx act`: steps by hand, on what `phalanx screen --compact` has numbered. */
+/** `phalanx act`: runs UI steps on the lines that `phalanx screen --compact` numbers. */
 export function addActCommand(program: Command): void {
   const command = program
     .command('act')
-    .description('do up to ten steps by hand: tap, type, scroll, wait, by number, text or selector')
+    .description('run up to ten UI steps: tap, type, scroll or wait, by line number, text or selector')
     .argument('<device>', 'serial number or device ID')
     .argument('<step...>', 'such as "tap #3"', parseSteps)
-    .option('--screen <id>', 'the screen that the numbers are of, as "phalanx screen --compact" printed it')
-    .option('--project <id>', 'whose secrets are typed')
-    .option('--timeout <seconds>', 'of all steps; 1 to 55, default 30', parseSeconds)
+    .option(
+      '--screen <id>',
+      'ID of the screen that the numbers refer to; "phalanx screen --compact" prints it',
+    )
+    .option('--project <id>', 'ID of the project whose secrets the steps can type')
+    .option(
+      '--timeout <seconds>',
+      'time limit for all steps together, from 1 to 55; default: 30',
+      parseSeconds,
+    )
     .option(...leaseOption)
-    .option('--close-keyboard', 'close the keyboard where it lies over what a step touches')
-    .option('--code', 'print what was done as code of an automation, in place of the screen')
+    .option('--close-keyboard', 'close the keyboard if it covers the target of a step')
+    .option('--code', 'print the completed steps as automation code instead of the screen')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
 Steps:
 ${stepForms.map((form) => `  ${form}`).join('\n')}
-A TARGET is #NUMBER of a line of the screen, a TEXT, id:NAME, or a selector as JSON with the conditions of automations.
+TARGET is the #NUMBER of a screen line, a TEXT, id:NAME, or a JSON selector with the same conditions as in automations.
 
-Before a touch the phone looks for the node again. It stops at the first step that fails, and prints what has changed on
-the screen, with new numbers. Exit code 1 says that not all was done.
+The phone finds the target again before it touches it. The command stops at the first step that fails, prints what
+changed on the screen, with new numbers, and exits with 1 if a step did not complete.
 
 Examples:
   phalanx act SIM0001 'tap Settings' 'wait_for Display'
@@ -144,7 +151,7 @@ async function act(
   const reply = await api.call(deviceControlRoutes.act, { params, body });
   if (json) printJson(reply);
   else for (const line of code ? reply.code : outcomeLines(reply)) console.log(printableLine(line));
-  if (!reply.done) throw new CommandError(exitCodes.failed, 'Not all steps were done.');
+  if (!reply.done) throw new CommandError(exitCodes.failed, 'Not all steps completed.');
 }
 
 const closingKeyboard = (step: ActStep): ActStep =>
@@ -165,7 +172,7 @@ function outcomeLines({ steps, screen, settled }: ActOutcome): string[] {
 
 type Read = (words: Words) => object;
 
-/** The words of a step that are left to read. */
+/** Unread words of a step. */
 class Words {
   rest: string;
 
@@ -173,7 +180,7 @@ class Words {
     this.rest = rest.trim();
   }
 
-  /** In quotes, or as it is. */
+  /** Returns the rest, without its quotes if it has any. */
   text(): string {
     return this.rest.startsWith('"') ? String(jsonOf(this.rest)) : this.rest;
   }
@@ -185,10 +192,12 @@ class Words {
     if (!rest.startsWith('{')) return this.text();
     const selector = jsonOf(rest);
     if (selectorValidator.Check(selector)) return selector;
-    throw new Error(`${rest} is no selector, such as {"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`);
+    throw new Error(
+      `${rest} is not a selector; an example is {"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`,
+    );
   }
 
-  /** Removes a match at the end, and returns its group. */
+  /** Removes a match at the end, and returns its first group. */
   takeEnd(end: RegExp): string | undefined {
     const found = end.exec(` ${this.rest}`);
     if (found === null) return undefined;
@@ -196,7 +205,7 @@ class Words {
     return found[1];
   }
 
-  /** At the last such word that is not in quotes. */
+  /** Splits the rest at the last `word` outside quotes. */
   splitAt(word: string): [Words, Words | undefined] {
     const { rest } = this;
     const at = rest.lastIndexOf(` ${word} `);
@@ -211,20 +220,20 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`${text} is not closed, or no JSON`);
+    throw new Error(`${text} is not valid JSON: it may lack a closing quote or bracket`);
   }
 }
 
-/** A step as a person writes it, such as `tap #3`. Throws a sentence for people. */
+/** Parses a written step, such as `tap #3`. Throws an error with a message for the user. */
 export function parseStep(written: string): ActStep {
   const [, verb = '', rest = ''] = /^(\S+)\s*(.*)$/s.exec(written.trim()) ?? [];
   const type = verb.replaceAll('-', '_');
   const read = Object.hasOwn(readSteps, type) ? readSteps[type] : undefined;
   if (read === undefined)
-    throw new Error(`There is no step "${verb}": a step begins with ${Object.keys(readSteps).join(', ')}`);
+    throw new Error(`Unknown step "${verb}": a step begins with ${Object.keys(readSteps).join(', ')}`);
   const step: unknown = { type, ...read(new Words(rest)) };
   if (stepValidator.Check(step)) return step;
-  throw new Error(`"${written}" is not complete: ${formOf(type)}`);
+  throw new Error(`"${written}" is incomplete: write ${formOf(type)}`);
 }
 
 const formOf = (type: string): string => forms[type] ?? type;

@@ -14,7 +14,7 @@ afterAll(() => service.stop());
 const run = (...args: string[]) => service.run(args);
 const act = (...steps: string[]) => run('act', 'SIM0001', ...steps);
 const idIn = (text: string): string => /^screen (\S{15})/m.exec(text)?.[1] ?? '';
-/** Number of the line with these words. */
+/** Returns the number of the line with these words. */
 const numberIn = (text: string, words: string): string =>
   new RegExp(`^ *[+~]? ?(\\d+) .*${words}`, 'm').exec(text)?.[1] ?? '';
 
@@ -84,7 +84,10 @@ test('what several fit is refused with the candidates, and the exit code tells',
   expect(stdout).toMatch(/^step 2 back: skipped$/m);
   const refused = await run('act', 'SIM0001', 'tap #1', '--screen', '00000000-000000');
   expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('Read the screen again') });
-  expect(await act('tip #1')).toMatchObject({ code: 2, stderr: expect.stringContaining('no step "tip"') });
+  expect(await act('tip #1')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Unknown step "tip"'),
+  });
 });
 
 test('with a lease for one program alone, others of the same user keep off', async () => {
@@ -129,12 +132,12 @@ test.each([
 });
 
 test.each([
-  ['touch #3', /no step "touch".*tap, long_press/],
-  ['tap', /"tap" is not complete: tap TARGET/],
-  ['key nowhere', /key NAME, which is enter/],
-  ['tap "Add', /is not closed/],
-  ['tap {"isGreen": true}', /is no selector/],
-  ['constructor', /no step/],
+  ['touch #3', /Unknown step "touch".*tap, long_press/],
+  ['tap', /"tap" is incomplete: write tap TARGET/],
+  ['key nowhere', /key NAME, where NAME is enter/],
+  ['tap "Add', /is not valid JSON/],
+  ['tap {"isGreen": true}', /is not a selector/],
+  ['constructor', /Unknown step/],
 ])('%s is refused', (written, message) => {
   expect(() => parseStep(written)).toThrow(message);
 });

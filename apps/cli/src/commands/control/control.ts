@@ -11,7 +11,7 @@ export const deviceText = 'serial number or device ID';
 /** Option for the lease that `phalanx lease --json` printed. */
 export const leaseOption = [
   '--lease <id>',
-  'the lease that you have: refused when it holds no more',
+  'ID of your lease; the command fails if the lease is no longer valid',
 ] as const;
 
 export const leaseQuery = (leaseId: string | undefined) =>
@@ -23,18 +23,18 @@ interface TouchFlags extends ConnectionFlags {
 
 function parseWhole(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give a whole number.');
+  throw new InvalidArgumentError('Expected a whole number.');
 }
 
-/** `phalanx input`: one touch of a phone by hand. */
+/** `phalanx input`: sends one manual input to a phone. */
 export function addInputCommand(program: Command): void {
   const input = program
     .command('input')
-    .description('touch a phone by hand: tap, swipe, type, press a key, start an app')
+    .description('send one input to a phone: tap, swipe, type, press a key or start an app')
     .addHelpText(
       'after',
       `
-Coordinates are pixels of the screen as it is rotated now: "phalanx screen" prints them.
+Coordinates are pixels in the current rotation of the screen: "phalanx screen" prints them.
 
 Examples:
   phalanx input tap SIM0001 540 1200
@@ -44,19 +44,19 @@ Examples:
   for (const one of numbersInputs) addNumbersInput(input, one);
   addTextInput(input, {
     name: 'text',
-    description: 'type into the field that has the focus',
+    description: 'type into the focused field',
     argument: 'text',
     inputOf: (text) => ({ type: 'text', text }),
   });
   addTextInput(input, {
     name: 'key',
-    description: `press a key: back, ${actKeyNames.join(', ')}, or Android's number`,
+    description: `press a key: back, ${actKeyNames.join(', ')}, or an Android key code`,
     argument: 'key',
     inputOf: (key) => ({ type: 'key', key_code: keyCodeOf(key) }),
   });
   addTextInput(input, {
     name: 'app',
-    description: 'start an app, by its package name',
+    description: 'start an app by its package name',
     argument: 'package',
     inputOf: (package_name) => ({ type: 'launch_app', package_name }),
   });
@@ -67,9 +67,7 @@ const keyCodes: ReadonlyMap<string, number> = new Map([['back', 4], ...Object.en
 function keyCodeOf(key: string): number {
   const code = keyCodes.get(key) ?? (/^\d{1,3}$/.test(key) ? Number(key) : undefined);
   if (code !== undefined) return code;
-  throw usageError(
-    `No key is called "${key}". Keys are ${[...keyCodes.keys()].join(', ')}, and Android's numbers.`,
-  );
+  throw usageError(`Unknown key "${key}": use ${[...keyCodes.keys()].join(', ')}, or an Android key code.`);
 }
 
 interface NumbersInput {
@@ -102,7 +100,7 @@ const numbersInputs: readonly NumbersInput[] = [
 
 function addNumbersInput(parent: Command, { name, description, numbers, inputOf }: NumbersInput): void {
   const command = parent.command(name).description(description).argument('<device>', deviceText);
-  for (const one of numbers) command.argument(`<${one}>`, 'a whole number', parseWhole);
+  for (const one of numbers) command.argument(`<${one}>`, 'pixels, a whole number', parseWhole);
   command.action(async (device: string, ...rest: unknown[]) => {
     const given = rest.filter((one) => typeof one === 'number');
     await touch(device, inputOf(given), command.opts<TouchFlags>());
@@ -149,26 +147,30 @@ interface LeaseFlags extends ConnectionFlags {
   json?: true;
 }
 
-/** `phalanx lease`: keeps a phone for one's own hand. */
+/** `phalanx lease`: reserves a phone for manual control. */
 export function addLeaseCommand(program: Command): void {
   const command = program
     .command('lease')
-    .description('keep a phone for your own hand: nobody else touches it or launches on it')
+    .description('reserve a device: no one else can control it or launch on it')
     .argument('<device>', deviceText)
-    .option('--minutes <number>', 'how long, from now and from each touch; 1 to 60, default 1', parseWhole)
-    .option('--exclusive', 'for one program: not even your others touch it without the ID that is printed')
-    .option('--lease <id>', 'the lease that you have, to extend or end that one')
-    .option('--end', 'give it back')
-    .option('--code', 'print what "phalanx act" did during the lease as code of an automation')
+    .option(
+      '--minutes <number>',
+      'duration in minutes from now and from each input, from 1 to 60; default: 1',
+      parseWhole,
+    )
+    .option('--exclusive', 'reserve it for one program: your other programs need the printed lease ID, too')
+    .option('--lease <id>', 'ID of your lease, to extend or end it')
+    .option('--end', 'end the lease')
+    .option('--code', 'print the steps of "phalanx act" during the lease as automation code')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-What runs on the phone goes on. "phalanx devices" says who has leased a phone.
+Runs on the phone continue. "phalanx devices" shows who has leased a phone.
 
 Examples:
   phalanx lease SIM0001 --minutes 10
-  phalanx lease SIM0001 --exclusive --json    # lease_id is for --lease of act, input and lease
+  phalanx lease SIM0001 --exclusive --json    # pass lease_id to act, input and lease as --lease
   phalanx lease SIM0001 --code > main.ts
   phalanx lease SIM0001 --end`,
     )
@@ -193,7 +195,5 @@ async function lease(
   const body = { duration_ms: minutes * 60_000, ...shown, ...(exclusive ? { exclusive } : {}) };
   const reply = await api.call(deviceControlRoutes.lease, { params, body });
   if (json) return printJson(reply);
-  console.log(
-    `${printable(device)} is in your hand until ${new Date(reply.lease.expires_at).toISOString()}.`,
-  );
+  console.log(`You control ${printable(device)} until ${new Date(reply.lease.expires_at).toISOString()}.`);
 }

@@ -29,7 +29,7 @@ test('a phone is touched by hand, and its screen shows it', async () => {
   expect(await service.run(['input', 'tap', 'SIM0001', 'left', '3'])).toMatchObject({ code: 2 });
   expect(await service.run(['input', 'key', 'SIM0001', 'nope'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('No key is called "nope". Keys are back, enter, home'),
+    stderr: expect.stringContaining('Unknown key "nope": use back, enter, home'),
   });
   expect(await service.run(['input', 'tap', 'SIM0001', '5400', '1200'])).toMatchObject({
     code: 3,
@@ -56,7 +56,7 @@ test('a file goes to a phone; an app is refused where its host allows none', asy
   });
   expect(await service.run(['send', 'SIM0001', 'nothing.txt'])).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('There is no file nothing.txt'),
+    stderr: expect.stringContaining('The file nothing.txt does not exist'),
   });
 });
 
@@ -68,7 +68,7 @@ test('the apps of a phone are listed', async () => {
 
 test('a phone is leased and given back', async () => {
   const taken = await service.run(['lease', 'SIM0001', '--minutes', '10']);
-  expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('SIM0001 is in your hand until') });
+  expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('You control SIM0001 until') });
   const { stdout } = await service.run(['devices']);
   expect(stdout).toMatch(/SIM0001 +busy .*Controlled by hand by/);
   const ended = await service.run(['lease', 'SIM0001', '--end']);

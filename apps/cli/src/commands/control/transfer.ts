@@ -22,15 +22,15 @@ interface Flags extends ConnectionFlags {
 export function addTransferCommands(program: Command): void {
   const clipboard = program
     .command('clipboard')
-    .description("print the text on a phone's clipboard, or put one on it")
+    .description("print the text on a phone's clipboard, or replace it")
     .argument('<device>', deviceText)
-    .argument('[text]', 'what is put on the clipboard')
+    .argument('[text]', 'text to put on the clipboard')
     .option(...leaseOption)
-    .option('--json', "print the API's answer")
+    .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-Android 10 and newer give it only to hosts with PHALANX_HELPER=resident.
+On Android 10 and newer, only hosts with PHALANX_HELPER=resident can read it.
 
 Examples:
   phalanx clipboard SIM0001
@@ -40,19 +40,19 @@ Examples:
   addConnectionOptions(clipboard);
   const send = program
     .command('send')
-    .description('send a file to a phone: an APK is installed, another file is stored where apps find it')
+    .description('send a file to a phone: install an APK, or store another file where apps find it')
     .argument('<device>', deviceText)
-    .argument('<file>', 'an APK or a bundle of APKs (.apk, .apks, .xapk, .apkm), or any other file')
+    .argument('<file>', 'APK or bundle of APKs (.apk, .apks, .xapk, .apkm), or any other file')
     .option(
       '--folder <path>',
-      'where the file goes, such as /sdcard/DCIM/Camera (default: Pictures, Movies, Music or Download, by its kind)',
+      'folder on the phone, such as /sdcard/DCIM/Camera (default: Pictures, Movies, Music or Download, by file type)',
     )
     .option(...leaseOption)
-    .option('--json', 'print what became of it as JSON')
+    .option('--json', 'print the result as JSON')
     .addHelpText(
       'after',
       `
-Apps are installed by hosts with PHALANX_ALLOW_APP_CHANGES=true.
+Only hosts with PHALANX_ALLOW_APP_CHANGES=true install apps.
 
 Examples:
   phalanx send SIM0001 shop.apk
@@ -104,12 +104,14 @@ function sentence(sent: SentFile, { name, device }: { name: string; device: stri
   const { state, path: place = name, in_media_store: isIndexed, not_installed: left = [] } = sent;
   if (state === 'installed') {
     const whole = `${name} is installed on the device ${device}.`;
-    return left.length === 0 ? whole : `${whole} Of the bundle, this is not installed: ${left.join(', ')}.`;
+    return left.length === 0
+      ? whole
+      : `${whole} Parts of the bundle that were not installed: ${left.join(', ')}.`;
   }
   const seen =
     isIndexed === true
       ? 'Apps can see it.'
-      : 'Its index of media has no such file: apps find it by its path alone.';
+      : 'Its media index does not list the file: apps find it only by its path.';
   return `The device ${device} has the file: ${place}. ${seen}`;
 }
 
@@ -118,6 +120,6 @@ async function openFile(file: string): Promise<Blob> {
     (found) => found.isFile(),
     () => false,
   );
-  if (!isFile) throw usageError(`There is no file ${file}.`);
+  if (!isFile) throw usageError(`The file ${file} does not exist.`);
   return openAsBlob(file);
 }

@@ -11,14 +11,14 @@ import { printJson, printTable } from '../../output/table.ts';
 export function addDriftCommand(program: Command): void {
   const command = program
     .command('drift')
-    .description('show how well the code of a project knows each version of its apps')
+    .description("show how well a project's code recognises each version of its apps")
     .argument('<project>', 'ID or name')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-A version is marked as "worse" when its runs end badly at least twice as often as those of the version before, and chance is
-unlikely to be the reason. The webhook event drift.found tells of it.
+A version is marked as "worse" when its runs end badly at least twice as often as runs with the version before, and
+chance is an unlikely reason. The webhook event drift.found reports it.
 
 Example:
   phalanx drift shop`,
@@ -30,7 +30,7 @@ Example:
       if (json) return printJson(reply);
       printTable(
         { flexible: 'app', rows: reply.versions.map(row) },
-        'No version is known yet: runs that read screens of an app tell its version when they end.',
+        'No versions yet: a run that reads screens of an app reports its version at the end.',
       );
       for (const version of reply.versions) printNews(version);
     });

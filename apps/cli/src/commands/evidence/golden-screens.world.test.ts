@@ -49,7 +49,7 @@ describe('"phalanx test", in a folder and without a server,', () => {
     const broken = await runTest('--junit', 'report.xml');
     expect(broken).toMatchObject({
       code: 4,
-      stdout: `${cartFile}: expected "Cart", got "unknown"\n    nearest sign: there is no id "pay_btn", but "pay_button"\n`,
+      stdout: `${cartFile}: expected "Cart", got "unknown"\n    nearest sign: no id "pay_btn", but "pay_button"\n`,
       stderr: expect.stringContaining('1 of 1 golden screen is not as expected'),
     });
     expect(await read('report.xml')).toContain('<testsuite name="Cart" tests="1" failures="1"');
@@ -64,7 +64,7 @@ describe('"phalanx test", in a folder and without a server,', () => {
     );
     expect(await runTest()).toMatchObject({
       code: 4,
-      stdout: expect.stringContaining('does nothing with it: it waits'),
+      stdout: expect.stringContaining('does not handle it: it waits'),
     });
   });
 
@@ -122,7 +122,7 @@ describe('"phalanx test", in a folder and without a server,', () => {
     });
     expect(await runTest('missing')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('is no folder'),
+      stderr: expect.stringContaining('is not a folder'),
     });
   });
 

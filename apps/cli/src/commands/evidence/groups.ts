@@ -1,3 +1,5 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
 import {
   accessRoutes,
   groupRoutes,
@@ -8,7 +10,6 @@ import {
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
 import { getAutomationId, isUuid, getUserId } from '../../launch/find-by-name.ts';
@@ -31,16 +32,16 @@ interface ListFlags extends JsonFlags {
   limit: number;
 }
 
-/** `phalanx groups`: records that show the same screen, or crashed with the same error. */
+/** `phalanx groups`: groups of records that show the same screen, or crashed with the same error. */
 export function addGroupCommands(program: Command): void {
   const groups = program
     .command('groups')
     .description('list groups of records that show the same screen, or crashed with the same error')
-    .option('--automation <automation>', 'only of this project (ID or name) or launch ID')
-    .addOption(new Option('--status <status>', 'only in this state').choices(groupStatuses))
-    .option('--mine', 'only those that are assigned to you')
-    .addOption(new Option('--sort <by>', 'by what; default last_seen').choices(['last_seen', 'records']))
-    .option('--limit <count>', 'at most so many', parseLimit, 50)
+    .option('--automation <automation>', 'only groups of this project (ID or name) or launch ID')
+    .addOption(new Option('--status <status>', 'only groups in this state').choices(groupStatuses))
+    .option('--mine', 'only groups that are assigned to you')
+    .addOption(new Option('--sort <by>', 'sort order; default: last_seen').choices(['last_seen', 'records']))
+    .option('--limit <count>', 'maximum number of groups', parseLimit, 50)
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -83,17 +84,17 @@ async function listGroups({
   if (json) return printJson({ success: true, groups, next_cursor });
   printTable(
     { flexible: 'screen or error', rows: groups.map(row) },
-    'No groups. Each record of an unknown screen, of a crash or of a timeout gets into one.',
+    'No groups. Records of unknown screens, crashes and timeouts are put into groups.',
   );
 }
 
 function addShowCommand(groups: Command): void {
   const command = groups
     .command('show')
-    .description('show a group with its newest records, and why each belongs to it')
-    .argument('<group>', 'its ID, or how that begins or ends')
-    .option('--limit <count>', 'at most so many records', parseLimit, 20)
-    .option('--json', 'print the group and its records as the API gives them')
+    .description('show a group, its newest records, and why each record belongs to it')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
+    .option('--limit <count>', 'maximum number of records', parseLimit, 20)
+    .option('--json', 'print the group and its records as JSON')
     .action(async (text: string, { limit, json, ...flags }: JsonFlags & { limit: number }) => {
       const { api } = await connect(flags);
       const params = { id: await getGroupId(api, text) };
@@ -113,10 +114,13 @@ function addShowCommand(groups: Command): void {
 function addMarkCommands(groups: Command): void {
   const solve = groups
     .command('solve')
-    .description('mark groups as solved, and their pending records')
-    .argument('<groups...>', 'their IDs, or how each begins or ends')
-    .option('--commit <hash>', 'that solves it: records of runs with older code do not open it again')
-    .option('--keep-records', 'leave their records pending')
+    .description('mark groups and their pending records as solved')
+    .argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)')
+    .option(
+      '--commit <hash>',
+      'commit that solves the groups; records of runs with older code do not reopen them',
+    )
+    .option('--keep-records', 'leave the records pending')
     .option('--json', "print the API's replies")
     .action((texts: string[], { commit, ...flags }: MarkFlags & { commit?: string }) =>
       markAll(texts, flags, { status: 'solved', ...(commit === undefined ? {} : { solved_in: commit }) }),
@@ -125,15 +129,15 @@ function addMarkCommands(groups: Command): void {
   const ignore = groups
     .command('ignore')
     .description('mark groups as ignored, and their pending records as skipped')
-    .argument('<groups...>', 'their IDs, or how each begins or ends')
-    .option('--keep-records', 'leave their records pending')
+    .argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)')
+    .option('--keep-records', 'leave the records pending')
     .option('--json', "print the API's replies")
     .action((texts: string[], flags: MarkFlags) => markAll(texts, flags, { status: 'ignored' }));
   addConnectionOptions(ignore);
   const reopen = groups
     .command('reopen')
-    .description('open groups again; their records stay as they are')
-    .argument('<groups...>', 'their IDs, or how each begins or ends')
+    .description('reopen groups; their records stay as they are')
+    .argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)')
     .option('--json', "print the API's replies")
     .action((texts: string[], flags: MarkFlags) => markAll(texts, flags, { status: 'open' }));
   addConnectionOptions(reopen);
@@ -161,10 +165,10 @@ async function markAll(
 function addAssignCommand(groups: Command): void {
   const command = groups
     .command('assign')
-    .description('assign a group to somebody who may edit the project')
-    .argument('<group>', 'its ID, or how that begins or ends')
-    .argument('[user]', 'ID or name; by default yourself')
-    .option('--nobody', 'it is assigned to nobody')
+    .description('assign a group to a user who can edit the project')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
+    .argument('[user]', 'user ID or name; default: yourself')
+    .option('--nobody', 'remove the assignment')
     .option('--json', "print the API's reply")
     .action(async (text: string, user: string | undefined, flags: JsonFlags & { nobody?: true }) => {
       const { api } = await connect(flags);
@@ -183,10 +187,10 @@ function addMergeCommands(groups: Command): void {
   const merge = groups
     .command('merge')
     .description(
-      'merge groups of one automation into the first of them; later records of their screens join it',
+      'merge groups of one automation into the first one, which also gets later records of their screens',
     )
-    .argument('<group>', 'its ID, or how that begins or ends')
-    .argument('<others...>', 'the groups that it takes in')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
+    .argument('<others...>', 'groups to merge into it')
     .option('--json', "print the API's reply")
     .action(async (text: string, others: string[], flags: JsonFlags) => {
       const { api } = await connect(flags);
@@ -199,9 +203,9 @@ function addMergeCommands(groups: Command): void {
   addConnectionOptions(merge);
   const split = groups
     .command('split')
-    .description('move records of a group to a new one; later records of their screens join that')
-    .argument('<group>', 'its ID, or how that begins or ends')
-    .argument('<records...>', 'their IDs, or how each begins')
+    .description('move records of a group to a new group, which also gets later records of their screens')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
+    .argument('<records...>', 'record IDs, or their beginnings (at least 4 characters)')
     .option('--json', "print the API's reply")
     .action(async (text: string, records: string[], flags: JsonFlags) => {
       const { api } = await connect(flags);
@@ -215,7 +219,7 @@ function addMergeCommands(groups: Command): void {
   const undo = groups
     .command('undo')
     .description('undo the last mark, merge or split of a group')
-    .argument('<group>', 'its ID, or how that begins or ends')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
     .option('--json', "print the API's reply")
     .action(async (text: string, flags: JsonFlags) => {
       const { api } = await connect(flags);
@@ -228,9 +232,9 @@ function addMergeCommands(groups: Command): void {
 function addDeleteScreenCommand(groups: Command): void {
   const command = groups
     .command('delete-screen')
-    .description('delete the copy of a screen that replays use, for good')
-    .argument('<group>', 'its ID, or how that begins or ends')
-    .argument('<screen>', 'its name, as the verdicts of replays give it')
+    .description('permanently delete the copy of a screen that replays use')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
+    .argument('<screen>', 'name of the screen, from the verdicts of a replay')
     .action(async (text: string, name: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       const id = await getGroupId(api, text);
@@ -240,20 +244,21 @@ function addDeleteScreenCommand(groups: Command): void {
   addConnectionOptions(command);
 }
 
-/** IDs that are made in one moment begin alike, so their ends name them, too. */
+/** Finds a group by the beginning or end of its ID. IDs that are created at the same time share their beginning. */
 async function getGroupId(api: ApiClient, text: string): Promise<string> {
   const part = text.toLowerCase();
   if (isUuid(part)) return part;
-  if (!/^[0-9a-f-]{4,35}$/.test(part)) throw usageError(`"${text}" is no group: "phalanx groups" has them.`);
+  if (!/^[0-9a-f-]{4,35}$/.test(part))
+    throw usageError(`"${text}" is not a group ID: "phalanx groups" lists the groups.`);
   const all = await readAll(
     (query) => api.call(groupRoutes.list, { query }),
     (page) => page.groups,
   );
   const found = all.filter(({ id }) => id.startsWith(part) || id.endsWith(part));
   const [only] = found;
-  if (only === undefined) throw usageError(`There is no group "${text}": "phalanx groups" has them.`);
+  if (only === undefined) throw usageError(`Unknown group "${text}": "phalanx groups" lists the groups.`);
   if (found.length === 1) return only.id;
-  throw usageError(`Several groups begin or end with "${text}": give more of the ID.`);
+  throw usageError(`Several groups begin or end with "${text}": pass more characters of the ID.`);
 }
 
 function printGroup(group: RecordGroup, json: true | undefined): void {
@@ -294,7 +299,7 @@ const row = (group: RecordGroup): Record<string, string> => ({
 const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
   yes: 'yes: the commit recognises and handles all kept screens',
   no: 'no: the commit does not recognise or handle all kept screens',
-  not_replayable: 'not replayable: the code says nothing of some screens',
+  not_replayable: 'not replayable: the code does not report a state for some screens',
 };
 
 interface GroupFacts {
@@ -304,7 +309,7 @@ interface GroupFacts {
 }
 
 const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
-  counts.map(([value, records]) => `${value ?? 'not known'} (${records})`).join(', ') || '-';
+  counts.map(([value, records]) => `${value ?? 'unknown'} (${records})`).join(', ') || '-';
 
 function printHead(group: RecordGroup, { kept_screens: kept, app_versions, languages }: GroupFacts): void {
   const error = errorOf(group);
@@ -329,12 +334,12 @@ function printHead(group: RecordGroup, { kept_screens: kept, app_versions, langu
 
 const reasonText = ({ by, likeness, id }: JoinReason): string =>
   ({
-    new: 'the first one',
-    key: 'the same print',
+    new: 'the first record of the group',
+    key: 'the same fingerprint',
     likeness: `${Math.round((likeness ?? 0) * 100)} % alike`,
     id: `has the ID ${id ?? ''}`,
     error: 'the same error at the same place',
-    person: 'somebody has put it there',
+    person: 'added by a user',
   })[by];
 
 const recordRow = (record: GroupRecord): Record<string, string> => ({

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import path from 'node:path';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
 import {
   describeSequence,
   describeVerdict,
@@ -12,7 +14,6 @@ import {
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getAutomationId } from '../../launch/find-by-name.ts';
@@ -40,28 +41,34 @@ const pollMs = 500;
 export function addReplayCommand(program: Command): void {
   const command = program
     .command('replay')
-    .description('replay saved screens with the code of a project, on a host of the service')
+    .description("replay saved screens with a project's code, on a host of the service")
     .argument('<project>', 'ID or name')
     .addOption(
-      new Option('--set <set>', 'screens of open groups, of all groups and golden ones, or golden ones')
+      new Option(
+        '--set <set>',
+        'open: screens of open groups; all: screens of all groups and golden screens; golden: golden screens',
+      )
         .choices(replaySets)
         .default('open'),
     )
-    .option('--commit <hash>', 'with the code of this commit; default: the saved files')
-    .option('--group <group>', 'only the screens of this group; --set does not count')
-    .option('--record <record>', 'the screens of this record in order: would its run have gone otherwise?')
-    .option('--draft', 'with the files of this folder as they are, pushed or not; nothing is saved')
+    .option('--commit <hash>', 'use the code of this commit; default: the saved files')
+    .option('--group <group>', 'only the screens of this group; --set is ignored')
+    .option(
+      '--record <record>',
+      'replay the screens of this record in order, to see whether its run would end differently',
+    )
+    .option('--draft', 'use the files of this folder, pushed or not, and save nothing')
     .option(
       '--dir <dir>',
-      'with --draft: the folder; default: the project folder that you are in, or this one',
+      'with --draft: the folder; default: the project folder around the current folder, or the current folder',
     )
-    .option('--changed', 'list only screens that are newly recognised or newly broken')
-    .option('--json', 'print the replay and its verdicts as the API gives them')
+    .option('--changed', 'list only newly recognised and newly broken screens')
+    .option('--json', 'print the replay and its verdicts as JSON')
     .addHelpText(
       'after',
       `
-Nothing is done to a phone: the code sees saved screens. Exit code 4: a screen is broken that was known before, or the
-run of --record would have gone otherwise; 1: the replay itself failed, or the code threw.
+A replay uses no phone: the code sees saved screens. Exit code 4: a screen that was known before is broken, or the run
+of --record would end differently. Exit code 1: the replay itself failed, or the code threw an error.
 
 Examples:
   phalanx replay shop
@@ -77,10 +84,11 @@ async function replayProject(
   project: string,
   { set, commit, group, record, draft, dir, changed, json, ...flags }: Flags,
 ): Promise<void> {
-  if (dir !== undefined && draft === undefined) throw usageError('--dir is of --draft: give both.');
+  if (dir !== undefined && draft === undefined) throw usageError('--dir needs --draft: pass both.');
   if (commit !== undefined && draft !== undefined)
-    throw usageError('--commit and --draft are different code: give one.');
-  if (group !== undefined && record !== undefined) throw usageError('Give --group or --record.');
+    throw usageError('--commit and --draft choose different code: pass only one of them.');
+  if (group !== undefined && record !== undefined)
+    throw usageError('--group and --record exclude each other: pass only one of them.');
   const { api } = await connect(flags);
   const id = await getAutomationId(api, project);
   const body = {
@@ -112,7 +120,7 @@ async function replayProject(
     );
 }
 
-/** A record may be named by the beginning of its ID. */
+/** Returns the parameters of a sequence replay. `record` is an ID, or the beginning of one. */
 async function sequenceOf(api: ApiClient, record: string): Promise<{ mode: 'sequence'; record_id: string }> {
   return { mode: 'sequence', record_id: (await getRecord(api, record)).out_of_steps_id };
 }
@@ -126,15 +134,17 @@ function tellSequence(replay: Replay, isJson: boolean): void {
   if (!isJson) console.log(printable(`With ${codeOf(replay)}: ${describeSequence(result)}.`));
   if (own === 'not_reproducible') {
     if (!isJson)
-      console.log('The code of its own run does not do that either: the record says nothing of this code.');
+      console.log(
+        'The code of the recorded run does not reproduce it either: the record proves nothing about this code.',
+      );
     return;
   }
   if (own === 'not_known' && !isJson)
-    console.log('The code of its own run is not known, so the record may not be reproducible at all.');
+    console.log('The code of the recorded run is unknown, so the record may not be reproducible at all.');
   if (result.kind !== 'same')
     throw new CommandError(
       isFault(result) ? exitCodes.failed : exitCodes.outOfSteps,
-      'The run would have gone otherwise.',
+      'The run would end differently.',
     );
 }
 
@@ -153,7 +163,7 @@ const screensOf = (count: number): string => `${count} screen${count === 1 ? '' 
 
 function print(replay: Replay, verdicts: readonly ReplayedScreenView[]): void {
   const { counts, group_id: group } = replay;
-  const none = counts.screens === 0 ? 'There is no screen in this set yet.' : 'No screen has changed.';
+  const none = counts.screens === 0 ? 'This set has no screens yet.' : 'No screen has changed.';
   printTable({ flexible: 'verdict', rows: verdicts.map(row) }, none);
   if (counts.screens === 0) return;
   const parts = [
@@ -167,7 +177,7 @@ function print(replay: Replay, verdicts: readonly ReplayedScreenView[]): void {
   console.log(printable(`With ${codeOf(replay)}: ${parts.join(', ')}.`));
   if (counts.not_told === 0) return;
   console.log(
-    'A screen is replayable when the code tells what it takes it for: runStages does, and agent.utils.outOfSteps.storeScreen.',
+    'A screen is replayable if the code reports its state: runStages and agent.utils.outOfSteps.storeScreen do that.',
   );
 }
 
@@ -188,23 +198,28 @@ interface FolderDraft {
   deleted: string[];
 }
 
-/** Changes that a push of the folder would make; files that were changed on both sides are taken from the folder. */
+/** Returns the changes that a push of the folder would make. The folder's version of a file wins a conflict. */
 async function readDraft(
   api: ApiClient,
   { id, dir }: { id: string; dir: string | undefined },
 ): Promise<FolderDraft> {
   const start = path.resolve(dir ?? '.');
   if ((await findKind(start)) !== 'folder')
-    throw usageError(`${start} is no folder: name the one with your code.`);
+    throw usageError(`${start} is not a folder: pass the folder with your code.`);
   const linked = await findLinkedFolder(start);
   if (linked !== undefined && linked.id !== id)
-    throw usageError(`${linked.root} is the folder of another project: name that one, or another folder.`);
+    throw usageError(
+      `${linked.root} is the folder of another project: pass that project, or another folder.`,
+    );
   const root = linked?.root ?? start;
   const { changed, gone, failed } = await planPush(api, { root, id, server_url: '' }, true);
   for (const { path: file, reason } of failed)
     notice(`Not in the draft: ${printableLine(file)}\n  ${reason}`);
   if (failed.length > 0)
-    throw new CommandError(exitCodes.refused, 'Nothing was replayed: correct or ignore these files.');
-  if (changed.size + gone.length === 0) notice('The folder is as the server has it.');
+    throw new CommandError(
+      exitCodes.refused,
+      'Nothing was replayed: correct these files, or add them to .gitignore.',
+    );
+  if (changed.size + gone.length === 0) notice('The folder has no changes against the server.');
   return { files: Array.from(changed, ([file, content]) => ({ path: file, content })), deleted: gone };
 }

@@ -142,6 +142,6 @@ describe('"phalanx replay"', () => {
     expect(await replay('--group', group, '--record', group)).toMatchObject({ code: 2 });
     expect(await replay('--draft', '--commit', 'abcdef1')).toMatchObject({ code: 2 });
     const other = await service.run(['replay', 'shop', '--draft', '--dir', 'missing']);
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('is no folder') });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('is not a folder') });
   });
 });

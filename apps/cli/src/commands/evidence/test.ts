@@ -11,31 +11,34 @@ import { findKind } from '../../project/local-files.ts';
 export function addTestCommand(program: Command): void {
   program
     .command('test')
-    .description('replay the golden screens and runs of a project with its code, without a server or a phone')
-    .argument('[folder]', 'by default the project folder that you are in, or this one')
-    .option('--filter <text>', 'only screens with this in their path or state')
-    .option('--junit <file>', "write a report in JUnit's form")
-    .option('--json', 'print what became of each screen as JSON')
-    .option('--update', 'expect from now on what the code takes each screen for (not in CI)')
+    .description("replay a project's golden screens and runs with its code, without a server or a phone")
+    .argument('[folder]', 'default: the project folder around the current folder, or the current folder')
+    .option('--filter <text>', 'only screens whose path or state contains this text')
+    .option('--junit <file>', 'write a JUnit report')
+    .option('--json', 'print the result of each screen as JSON')
+    .option('--update', 'set the expected state of each screen to what the code recognises (not in CI)')
     .addHelpText(
       'after',
       `
-A golden screen is a file screens/STATE/NAME.json: a screen of a phone, and what the code has to take it for. "phalanx
-records keep" and "phalanx screen --keep" make them. A golden run is a file screens/runs/NAME.json: the screens of a record
-in their order; "phalanx records keep --run" makes it. The code runs in the sandbox of a run, on a clock that waits for
-nothing.
+A golden screen is a file screens/STATE/NAME.json: a screen of a phone, and the state that the code must recognise.
+"phalanx records keep" and "phalanx screen --keep" create it. A golden run is a file screens/runs/NAME.json: the screens
+of a record in order. "phalanx records keep --run" creates it. The code runs in the same sandbox as a run, with a
+simulated clock, so waits take no time.
 
-Exit code 4: a screen is taken for something else, or a run goes otherwise. 1: the code threw, or took too long. 3: it does not compile.
+Exit code 4: the code takes a screen for another state, or a run goes differently. Exit code 1: the code threw an error
+or took too long. Exit code 3: the code does not compile.
 
 Example: phalanx test --junit report.xml`,
     )
     .action(async (folder: string | undefined, options: TestOptions) => {
       if (options.update && isCi(environment['CI']))
-        throw usageError('--update is for people: in CI the files have to be as they are (CI is set).');
+        throw usageError(
+          '--update is not available in CI (CI is set): run it locally, and commit the files.',
+        );
       const root = path.resolve(folder ?? (await findLinkedFolder())?.root ?? '.');
       if ((await findKind(root)) !== 'folder')
-        throw usageError(`${root} is no folder: name the one with your code.`);
-      // The sandbox takes a moment to load, which other commands need not wait for.
+        throw usageError(`${root} is not a folder: pass the folder with your code.`);
+      // Loaded here, because the sandbox takes a moment to load and other commands do not need it.
       const { runTests } = await import('../../golden/run-tests.ts');
       await runTests(root, options);
     });

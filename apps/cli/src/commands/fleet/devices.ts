@@ -1,3 +1,5 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
 import {
   type Device,
   deviceRoutes,
@@ -17,22 +19,21 @@ import { formatAge } from '../../output/duration.ts';
 import { confirm, printable, printMessage } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { usageError } from '../../exit-codes.ts';
-import { readAll, type ApiClient } from '../../api-client.ts';
 
 const noDevices =
-  'No devices yet. Connect a phone to a host: "phalanx host --help" says how; "phalanx demo" shows a simulated one.';
+  'No devices yet. Connect a phone to a host (see "phalanx host --help"), or try a simulated one with "phalanx demo".';
 
-/** `phalanx devices`: the phones and what state they are in. */
+/** `phalanx devices`: lists the phones and their states. */
 export function addDevicesCommand(program: Command): void {
   const command = program
     .command('devices')
-    .description('list your phones: what each can do now, since when, and why')
-    .option('--labels <selector>', 'only those that fit, such as "country=de,model~Pixel" or "pool=NAME"')
+    .description('list your phones, with the state of each, since when, and the reason')
+    .option('--labels <selector>', 'only phones that match, such as "country=de,model~Pixel" or "pool=NAME"')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-Where a command takes a device, its serial number, its name and its device ID (--json has it) all do.
+Every command that takes a device accepts its serial number, its name or its device ID (see --json).
 
 Examples:
   phalanx devices
@@ -45,14 +46,14 @@ Examples:
       else
         printTable(
           { flexible: 'reason', rows: devices.map((one) => row(one, devices)) },
-          flags.labels === undefined ? noDevices : 'No device fits.',
+          flags.labels === undefined ? noDevices : 'No device matches.',
         );
     });
   const apps = command
     .command('apps')
-    .description('list the apps that are installed on a phone, by package name')
+    .description('list the package names of the apps installed on a phone')
     .argument('<device>', 'serial number, name or ID')
-    .option('--all', 'also those that came with the phone')
+    .option('--all', 'include apps that came with the phone')
     .option('--json', "print the API's reply")
     .action(async (text: string, flags: ConnectionFlags & { all?: true; json?: true }) => {
       const { api } = await connect(flags);
@@ -68,7 +69,7 @@ Examples:
   addDeviceLabelCommands(command);
 }
 
-/** Names, labels and shares that wait only where some phone has them. */
+/** Table row of a phone. Names, labels, warnings and waiting shares have a column only if some phone has one. */
 const row = (device: Device, all: readonly Device[]): Record<string, string> => ({
   device: device.serial,
   ...(all.some(({ name }) => name !== '') ? { name: device.name || '-' } : {}),
@@ -91,7 +92,7 @@ const row = (device: Device, all: readonly Device[]): Record<string, string> => 
 function addDeviceLabelCommands(devices: Command): void {
   const label = devices
     .command('label')
-    .description('set labels of a phone: key=value sets one, key- takes it away')
+    .description('change the labels of a phone: key=value sets a label, key- removes it')
     .argument('<device>', 'serial number, name or ID')
     .argument('<change...>', 'key=value, or key-')
     .addHelpText('after', '\nExample:\n  phalanx devices label SIM0001 country=de rack=3 old-')
@@ -105,9 +106,9 @@ function addDeviceLabelCommands(devices: Command): void {
     });
   const rename = devices
     .command('rename')
-    .description('give a phone a name of its own')
+    .description('name a phone')
     .argument('<device>', 'serial number, name or ID')
-    .argument('<name>', 'up to 100 characters; an empty one takes the name away')
+    .argument('<name>', 'up to 100 characters; "" removes the name')
     .action(async (text: string, name: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       const id = deviceIdOf(await listDevices(api), text);
@@ -117,14 +118,14 @@ function addDeviceLabelCommands(devices: Command): void {
     });
   const remove = devices
     .command('remove')
-    .description('forget a phone that is gone, with its name, labels and shares; its runs stay')
+    .description('remove a disconnected phone with its name, labels and shares; its runs stay')
     .argument('<device>', 'serial number, name or ID')
-    .option('--yes', 'without asking')
+    .option('--yes', 'skip the confirmation prompt')
     .action(async (text: string, flags: ConnectionFlags & { yes?: true }) => {
       const { api } = await connect(flags);
       const id = deviceIdOf(await listDevices(api), text);
-      if (!flags.yes && !(await confirm(printable(`Forget the phone "${text}"?`))))
-        throw usageError('Nothing was removed: say yes, or give --yes.');
+      if (!flags.yes && !(await confirm(printable(`Remove the phone "${text}"?`))))
+        throw usageError('Nothing was removed: confirm with "y", or pass --yes.');
       printMessage(await api.call(deviceRoutes.delete, { params: { id } }));
     });
   for (const command of [label, rename, remove]) addConnectionOptions(command);
@@ -134,9 +135,9 @@ function addDeviceLabelCommands(devices: Command): void {
 export function addHostLabelCommand(hosts: Command): void {
   const label = hosts
     .command('label')
-    .description('replace the labels that all phones of a host have')
+    .description('replace the labels of a host, which all of its phones have')
     .argument('<host>', 'name or ID')
-    .argument('[label...]', 'key=value; without one, the host has none')
+    .argument('[label...]', 'key=value; without any, the command removes all labels')
     .action(async (text: string, given: string[], flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       const known = await readAll(
@@ -170,11 +171,11 @@ function withChanges(before: Labels, changes: readonly string[]): Labels {
 
 type MemberRoutes = Pick<typeof deviceMemberRoutes | typeof hostRoutes, 'putMember' | 'deleteMember'>;
 
-/** Differences between the commands for shares of devices and of hosts. */
+/** Differences between the share commands of devices and hosts. */
 interface Shared {
   noun: 'device' | 'host';
   routes: MemberRoutes;
-  /** A name that people know, or the ID. */
+  /** Finds the ID by a name that users know, or by the ID itself. */
   findId: (api: ApiClient, text: string) => Promise<string>;
 }
 
@@ -184,7 +185,7 @@ export const listHosts = (api: ApiClient): Promise<Host[]> =>
     (page) => page.hosts,
   );
 
-const userArgument = ['<user>', 'ID; administrators may give the name'] as const;
+const userArgument = ['<user>', 'user ID; administrators can also use the name'] as const;
 
 /** `phalanx devices share` and `unshare` */
 function addDeviceShareCommands(devices: Command): void {
@@ -195,11 +196,11 @@ function addDeviceShareCommands(devices: Command): void {
   });
 }
 
-/** `phalanx hosts`, with `share` and `unshare` for all phones of a host. */
+/** `phalanx hosts`, with `label`, `share` and `unshare` for all phones of a host. */
 export function addHostsCommand(program: Command): void {
   const hosts = program
     .command('hosts')
-    .description('list your hosts and those that are shared with you')
+    .description('list your hosts and those shared with you')
     .option('--json', "print the API's reply")
     .action(async (flags: ConnectionFlags & { json?: true }) => {
       const reply = await (await connect(flags)).api.call(hostRoutes.list);
@@ -231,12 +232,12 @@ function addShareCommands(parent: Command, { noun, routes, findId }: Shared): vo
     )
     .argument(...target)
     .argument(...userArgument)
-    .addOption(new Option('--role <role>', 'what they may do').choices(shareRoles).makeOptionMandatory())
+    .addOption(new Option('--role <role>', "the user's role").choices(shareRoles).makeOptionMandatory())
     .action(async (text: string, user: string, flags: ConnectionFlags & { role: ShareRole }) => {
       const { api } = await connect(flags);
       const params = { id: await findId(api, text), user_id: await getUserId(api, user) };
       const { member } = await api.call(routes.putMember, { params, body: { role: flags.role } });
-      console.log(printable(`${member.name} may ${member.role} now.`));
+      console.log(printable(`${member.name} now has the role ${member.role}.`));
     });
   const unshare = parent
     .command('unshare')

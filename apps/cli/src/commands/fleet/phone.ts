@@ -24,24 +24,22 @@ interface CheckFlags {
   readonly json?: true;
 }
 
-/** `phalanx phone`, with `pair`, and `check`: how each way to the screen does on one phone, side by side. */
+/** `phalanx phone`, with `pair`, and with `check`, which compares the ways to read the screen on one phone. */
 export function addPhoneCommand(program: Command): void {
-  const phone = program.command('phone').description('check one phone, or pair one with a host');
+  const phone = program.command('phone').description('check a phone, or pair one with a host');
   addPairCommand(phone);
   phone
     .command('check')
     .description(
-      'read ten screens of a phone by both UI helpers and by "uiautomator dump", and compare them. Opens apps, and writes the clipboard. Stop the host that uses the phone first',
+      'compare both UI helpers and "uiautomator dump" on ten screens of a phone; opens apps and writes the clipboard (stop the host of the phone first)',
     )
     .argument(
       '<phone>',
-      'its serial number or USB port (usb:1-4) at the ADB server, or its address, such as 192.168.1.20:5555',
+      'serial number or USB port (usb:1-4) at the ADB server, or an address such as 192.168.1.20:5555',
     )
-    .option('--app <package>', 'an app whose first screen to read; repeatable', repeated, [])
-    .addOption(
-      new Option('--adb-server <address>', 'the ADB server that has the phone').default('127.0.0.1:5037'),
-    )
-    .option('--output <file>', 'write the report as JSON, for an issue: it has no text of a screen')
+    .option('--app <package>', 'app whose first screen is read as well (repeatable)', repeated, [])
+    .addOption(new Option('--adb-server <address>', 'ADB server of the phone').default('127.0.0.1:5037'))
+    .option('--output <file>', 'write the report as JSON, for an issue; it contains no text of a screen')
     .option('--json', 'print the report as JSON')
     .action(async (text: string, flags: CheckFlags) => {
       const report = await check(text, flags);
@@ -102,14 +100,14 @@ function printReport({ phone, ways, differences }: PhoneReport): void {
   printTable({ flexible: 'failure', rows }, 'No screen could be read.');
 }
 
-/** `phalanx phone pair`: a QR code in the terminal, and what becomes of it. */
+/** `phalanx phone pair`: shows a QR code in the terminal, and the progress of the pairing. */
 export function addPairCommand(phone: Command): void {
   const pair = phone
     .command('pair')
     .description(
-      'pair a phone without a cable (Android 11 and newer) with a host: shows a code that the phone scans in Developer options, Wireless debugging, "Pair device with QR code"',
+      'pair a phone with a host without a cable (Android 11 and newer): scan the code in Developer options, Wireless debugging, "Pair device with QR code"',
     )
-    .option('--host <host>', 'name or ID of the host; not needed when you have one')
+    .option('--host <host>', 'name or ID of the host; required if you have several')
     .action(async (flags: ConnectionFlags & { host?: string }) => {
       const { api } = await connect(flags);
       const host = chooseHost(await listHosts(api), flags.host);
@@ -134,15 +132,17 @@ function chooseHost(all: readonly Host[], text: string | undefined): Host {
   if (host === undefined)
     throw usageError(
       text === undefined
-        ? 'No host of yours is connected: "phalanx host --help".'
-        : `No connected host of yours is "${text}": "phalanx hosts" lists them.`,
+        ? 'None of your hosts is connected: see "phalanx host --help".'
+        : `None of your connected hosts is "${text}": "phalanx hosts" lists your hosts.`,
     );
   if (found.length > 1)
-    throw usageError(`Name a host by --host: ${own.map(({ id, name }) => `${name} (${id})`).join(', ')}.`);
+    throw usageError(
+      `Several hosts are connected: choose one with --host: ${own.map(({ id, name }) => `${name} (${id})`).join(', ')}.`,
+    );
   return host;
 }
 
-/** Each state once. */
+/** Prints each state once. */
 function tell({ state, reason, serial }: Pairing, told: string | undefined): string {
   const line = state === 'connected' && serial !== null ? `${serial}: ${reason}` : reason;
   if (line !== told && state !== 'failed') console.log(printable(line));

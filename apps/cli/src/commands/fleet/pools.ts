@@ -1,10 +1,10 @@
+import { readAll } from '@phalanx/client/read-all';
 import { type Pool, poolRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../api-client.ts';
 
 /** `phalanx pools`: saved selectors. */
 export function addPoolCommands(program: Command): void {
@@ -27,11 +27,14 @@ Examples:
       );
       if (flags.json) printJson({ success: true, pools: all, next_cursor: null });
       else
-        printTable({ flexible: 'selector', rows: all.map(row) }, 'No pools yet: "phalanx pools set --help".');
+        printTable(
+          { flexible: 'selector', rows: all.map(row) },
+          'No pools yet: see "phalanx pools set --help".',
+        );
     });
   const set = pools
     .command('set')
-    .description('save a selector under a name, or change it')
+    .description('create a pool, or change its selector')
     .argument('<name>')
     .argument('<selector>', 'such as "country=de,model~Pixel"')
     .action(async (name: string, selector: string, flags: ConnectionFlags) => {

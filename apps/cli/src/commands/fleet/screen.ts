@@ -29,7 +29,7 @@ interface Flags extends ConnectionFlags {
 function parseWidth(text: string): number {
   const width = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (width >= 16 && width <= 10_000) return width;
-  throw new InvalidArgumentError('Give a number from 16 to 10000.');
+  throw new InvalidArgumentError('Expected a number from 16 to 10000.');
 }
 
 interface KeptAs {
@@ -40,34 +40,30 @@ interface KeptAs {
 function parseKeptAs(text: string): KeptAs {
   const [state, name, ...more] = text.split('/');
   if (state && name && more.length === 0) return { state, name };
-  throw new InvalidArgumentError('Give STATE/NAME, such as Checkout/pixel-8.');
+  throw new InvalidArgumentError('Expected STATE/NAME, such as Checkout/pixel-8.');
 }
 
-/** `phalanx screen`: what a phone shows now. */
+/** `phalanx screen`: prints the current screen of a phone. */
 export function addScreenCommand(program: Command): void {
   const command = program
     .command('screen')
-    .description('show what a phone shows now: its tree as text, its picture as a file')
+    .description("print the tree of a phone's current screen, or save a picture of it")
     .argument('<device>', 'serial number or device ID')
-    .option('--picture <file>', 'write the picture there (JPEG)')
-    .option('--width <pixels>', 'of the picture, at most', parseWidth)
-    .option(
-      '--keep <state/name>',
-      'keep it in the project folder that you are in, as a golden screen',
-      parseKeptAs,
-    )
-    .option('--compact', 'only what can be read or touched, numbered, for coding agents')
-    .option('--diff <screen>', 'with --compact: what has changed since the screen with this ID')
+    .option('--picture <file>', 'write the picture to this file (JPEG)')
+    .option('--width <pixels>', 'maximum width of the picture', parseWidth)
+    .option('--keep <state/name>', 'save it as a golden screen in the current project folder', parseKeptAs)
+    .option('--compact', 'print only nodes that can be read or touched, numbered, for coding agents')
+    .option('--diff <screen>', 'with --compact: print only changes since the screen with this ID')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-A line of the tree is a node: its class, #id, "text", (description), what can be done with it, and its place on the
+Each line of the tree is a node: class, #id, "text", (description), possible actions and states, and its bounds on the
 screen as left,top right,bottom.
 
 Examples:
   phalanx screen SIM0001
-  phalanx screen SIM0001 --compact      # its first line has the ID that act and --diff take
+  phalanx screen SIM0001 --compact      # the first line has the ID for "act --screen" and --diff
   phalanx screen SIM0001 --picture screen.jpg
   phalanx screen SIM0001 --keep Checkout/pixel-8`,
     )
@@ -110,16 +106,16 @@ async function writePicture(screen: DeviceScreen, picture: string): Promise<void
   if (screen.picture === null)
     throw new CommandError(
       exitCodes.failed,
-      printableLine(screen.picture_reason ?? 'There is no picture, and the host does not tell why.'),
+      printableLine(screen.picture_reason ?? 'The host sent no picture and no reason.'),
     );
   if (typeof screen.picture_remark === 'string') notice(printableLine(screen.picture_remark));
   await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
-  notice(`${picture} is the picture.`);
+  notice(`The picture was saved to ${picture}.`);
 }
 
 async function keepShown({ tree }: DeviceScreen, kept: KeptAs, device: Device | undefined): Promise<void> {
   const { keepScreen } = await import('../../golden/keep-screen.ts');
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tree as the host has read it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host read this tree
   const root = tree.root as unknown as UiNode;
   const { right, bottom } = root.boundsInScreen;
   const rotation = right > bottom ? 1 : 0;
@@ -139,19 +135,19 @@ interface InspectFlags extends ConnectionFlags {
   json?: true;
 }
 
-/** `phalanx inspect`: a line of `phalanx screen --compact`, and the code that finds it. */
+/** `phalanx inspect`: prints a node of `phalanx screen --compact`, and code that finds it. */
 export function addInspectCommand(program: Command): void {
   const command = program
     .command('inspect')
-    .description('show all attributes of a line of a screen, and the code that finds it')
+    .description('show all attributes of a screen line, and code that finds its node')
     .argument('<device>', 'serial number or device ID')
-    .argument('<number>', 'of the line')
-    .requiredOption('--screen <id>', 'the screen that it is of, as "phalanx screen --compact" printed it')
+    .argument('<number>', 'number of the line')
+    .requiredOption('--screen <id>', 'ID of the screen with this line; "phalanx screen --compact" prints it')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-The phone looks for the node again. The code that lasts longest comes first; each was tried on the screen.
+The phone finds the node again. The most durable code comes first, and each line was tried on the screen.
 
 Example:
   phalanx screen SIM0001 --compact

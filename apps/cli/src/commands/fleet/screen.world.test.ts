@@ -20,7 +20,7 @@ test('the screen of a phone is a tree as text, and a picture in a file', async (
     '--width',
     '300',
   ]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: 'screen.jpg is the picture.\n' });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'The picture was saved to screen.jpg.\n' });
   expect(stdout).toMatch(/^FrameLayout .*\n {2}/);
   expect(stdout).toMatch(/\(Settings\) clickable .*\d+,\d+ \d+,\d+$/m);
   const picture = await readFile(path.join(service.folder, 'screen.jpg'));

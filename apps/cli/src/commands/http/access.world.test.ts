@@ -76,7 +76,7 @@ test('a user is renamed, disabled, enabled and deleted', async () => {
   expect(await service.run(['devices'], { env })).toMatchObject({ code: 0 });
   expect(await service.run(['user', 'delete', 'Bea'])).toMatchObject({
     code: 2,
-    stderr: 'Nothing was deleted: say yes, or give --yes.\n',
+    stderr: 'Nothing was deleted: confirm with "y", or pass --yes.\n',
   });
   expect(await service.run(['user', 'delete', 'Bea', '--yes', '--projects'])).toMatchObject({ code: 0 });
   expect((await service.run(['user', 'list'])).stdout).not.toContain('Bea');
@@ -86,7 +86,7 @@ test('a user that is not there is named', async () => {
   const { code, stderr } = await service.run(['token', 'create', 'x', '--user', 'nobody']);
   expect({ code, stderr }).toEqual({
     code: 3,
-    stderr: 'There is no user "nobody": "phalanx user list" shows them.\n',
+    stderr: 'Unknown user "nobody": "phalanx user list" lists the users.\n',
   });
 });
 

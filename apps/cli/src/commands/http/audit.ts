@@ -1,7 +1,8 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readPages } from '@phalanx/client/read-all';
 import { AuditAction, auditRoutes, maxPageLimit, type AuditEntry } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getUserId } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
@@ -21,33 +22,33 @@ interface Flags extends ConnectionFlags {
 
 const unitsMs = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `2h` ago, or a time that JavaScript knows. */
+/** Parses an age such as `2h`, or a time that JavaScript can parse. */
 function parsePast(text: string): string {
   const [, count, unit] = /^(\d{1,5})(min|h|d)$/.exec(text) ?? [];
   const size = unit === 'min' || unit === 'h' || unit === 'd' ? unitsMs[unit] : undefined;
   const time = size === undefined ? Date.parse(text) : Date.now() - Number(count) * size;
   if (!Number.isNaN(time) && time >= 0) return new Date(time).toISOString();
-  throw new InvalidArgumentError('Give a time ago such as 30min, 12h or 7d, or an ISO 8601 time.');
+  throw new InvalidArgumentError('Expected an age such as 30min, 12h or 7d, or an ISO 8601 time.');
 }
 
-/** `phalanx audit` lists the audit log: users, their actions, tokens and addresses. */
+/** `phalanx audit`: lists the audit log, with users, their actions, tokens and addresses. */
 export function addAuditCommand(program: Command): void {
   const command = program
     .command('audit')
-    .description('show who did what, with which token, from where; newest first')
-    .option('--user <user>', 'only what this user did (ID, or for administrators a name)')
-    .addOption(new Option('--action <action>', 'only this').choices(AuditAction.enum))
-    .option('--subject <id>', 'only what was done to the project, device, token … of this ID')
-    .option('--refused', 'only what was refused')
-    .option('--since <when>', 'a time ago (12h, 7d) or an ISO 8601 time', parsePast)
-    .option('--until <when>', 'the same', parsePast)
-    .option('--limit <count>', 'at most so many; default 50, with --jsonl all', parseLimit)
-    .option('--json', 'print them as one JSON object')
-    .option('--jsonl', 'print each as a line of JSON')
+    .description('show the audit log, newest first: who did what, with which token, from which address')
+    .option('--user <user>', 'only actions of this user (ID; administrators can also use the name)')
+    .addOption(new Option('--action <action>', 'only this action').choices(AuditAction.enum))
+    .option('--subject <id>', 'only actions on the project, device, token or other object with this ID')
+    .option('--refused', 'only refused actions')
+    .option('--since <when>', 'start of the period: an age (30min, 12h, 7d) or an ISO 8601 time', parsePast)
+    .option('--until <when>', 'end of the period, in the same form', parsePast)
+    .option('--limit <count>', 'maximum number of entries; default: 50, with --jsonl all', parseLimit)
+    .option('--json', 'print the entries as one JSON object')
+    .option('--jsonl', 'print each entry as a line of JSON')
     .addHelpText(
       'after',
       `
-Administrators see everything, others what they did and what was done to what is theirs.
+Administrators see all entries. Other users see their own actions, and actions on objects that they own.
 
 Examples:
   phalanx audit --user ada --since 7d
@@ -68,7 +69,7 @@ Examples:
       const all: AuditEntry[] = [];
       for await (const entry of entries) all.push(entry);
       if (flags.json) printJson({ success: true, entries: all });
-      else printTable({ flexible: 'details', rows: all.map(row) }, 'Nothing was noted.');
+      else printTable({ flexible: 'details', rows: all.map(row) }, 'No audit entries.');
     });
   addConnectionOptions(command);
 }
@@ -90,14 +91,13 @@ async function* listEntries(
   limit: number,
 ): AsyncGenerator<AuditEntry> {
   let left = limit;
-  for (let cursor: string | null | undefined; cursor !== null && left > 0;) {
-    const page = { limit: Math.min(left, maxPageLimit), ...(cursor === undefined ? {} : { cursor }) };
-    const { entries, next_cursor: next } = await api.call(auditRoutes.list, {
-      query: { ...filter, ...page },
-    });
+  const found = readPages((start) =>
+    api.call(auditRoutes.list, { query: { ...filter, ...start, limit: Math.min(left, maxPageLimit) } }),
+  );
+  for await (const { entries } of found) {
     yield* entries;
     left -= entries.length;
-    cursor = next;
+    if (left === 0) return;
   }
 }
 

@@ -1,7 +1,7 @@
 import { accessRoutes, healthRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { ApiClient } from '../../api-client.ts';
+import { clientFor } from '../../connection/client-for.ts';
 import {
   addConnectionOptions,
   givenToken,
@@ -14,22 +14,23 @@ import {
 } from '../../connection/connection.ts';
 import { readSecret, printable } from '../../output/terminal.ts';
 
-/** Looks for the server first, so that nobody types a token in vain. */
+/** Checks that the server answers before it asks for the token. */
 async function askForToken(serverUrl: string): Promise<string> {
-  await new ApiClient(serverUrl).call(healthRoutes.alive);
-  return checkedToken(await readSecret(`API token for ${serverUrl}: `), 'What was given');
+  await clientFor(serverUrl).call(healthRoutes.alive);
+  return checkedToken(await readSecret(`API token for ${serverUrl}: `), 'The input');
 }
 
-/** `phalanx login`, `phalanx logout`: keep server and token for later calls. */
+/** `phalanx login` and `phalanx logout`: store and delete server and token for later calls. */
 export function addLoginCommands(program: Command): void {
   const login = program
     .command('login')
-    .description('check a token and store it with the server for later calls')
+    .description('check a token, and store it and the server address for later commands')
     .addHelpText(
       'after',
       `
-The token is asked for, or read from standard input, unless an option or a variable has it. It is stored in
-$XDG_CONFIG_HOME/phalanx/login.json (default ~/.config/phalanx), which only you can read, and goes to no other server.
+Without a token in an option or a variable, the command prompts for it, or reads it from standard input. It stores the
+token in $XDG_CONFIG_HOME/phalanx/login.json (default: ~/.config/phalanx), which only you can read, and sends it to no
+other server.
 
 Examples:
   phalanx login --server-url https://phones.example.com
@@ -38,7 +39,7 @@ Examples:
     .action(async (flags: ConnectionFlags) => {
       const serverUrl = serverUrlOrDefault(flags);
       const given = givenToken(flags) ?? (await askForToken(serverUrl));
-      const { user, token } = await new ApiClient(serverUrl, given).call(accessRoutes.me);
+      const { user, token } = await clientFor(serverUrl, given).call(accessRoutes.me);
       await storeLogin({ server_url: serverUrl, token: given });
       console.log(
         printable(
@@ -49,9 +50,9 @@ Examples:
   addConnectionOptions(login);
   program
     .command('logout')
-    .description('forget the stored server and token')
+    .description('delete the stored server address and token')
     .action(async () => {
       const was = await deleteLogin();
-      console.log(was ? `${loginPath()} was deleted.` : 'There was no stored token.');
+      console.log(was ? `Deleted ${loginPath()}.` : 'No login was stored.');
     });
 }

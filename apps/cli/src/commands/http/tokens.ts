@@ -1,7 +1,8 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
 import { accessRoutes, scopes, type Scope, type Token } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { type ApiClient, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { deviceIdOf, listDevices, getAutomationId, getUserId } from '../../launch/find-by-name.ts';
 import { budgetText } from './usage.ts';
@@ -29,51 +30,48 @@ function parseScopes(text: string): Scope[] {
   const known = scopes.filter((scope) => names.includes(scope));
   const unknown = names.filter((name) => !scopes.some((scope) => scope === name));
   if (unknown.length === 0) return known;
-  throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}, separated by commas.`);
+  throw new InvalidArgumentError(`Expected a comma-separated list of ${scopes.join(', ')}.`);
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** `30d`, or a time that JavaScript knows; the API wants a zone. */
+/** Parses `30d`, or a time that JavaScript can parse. Returns a time with a zone, which the API requires. */
 function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text)?.[1];
   const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * dayMs;
   const limit = 8.64e15;
   if (Math.abs(time) <= limit) return new Date(time).toISOString();
-  throw new InvalidArgumentError('Give days such as 30d, or an ISO 8601 time such as 2030-01-31T00:00:00Z.');
+  throw new InvalidArgumentError(
+    'Expected days such as 30d, or an ISO 8601 time such as 2030-01-31T00:00:00Z.',
+  );
 }
 
 /** `phalanx token create|list|revoke` */
 export function addTokenCommands(program: Command): void {
-  const tokens = program.command('token').description('make, list and revoke API tokens');
+  const tokens = program.command('token').description('create, list and revoke API tokens');
   const create = tokens
     .command('create')
-    .description('make a token; its secret is printed this once, alone on standard output')
-    .argument('<name>', 'what it is for')
+    .description('create a token; only its secret is printed to standard output, and only once')
+    .argument('<name>', 'purpose of the token')
     .option(
       '--scopes <scopes>',
-      `of ${scopes.join(', ')}, with commas; default read,launch,edit,review`,
+      `comma-separated list of ${scopes.join(', ')}; default: read,launch,edit,review`,
       parseScopes,
     )
-    .option('--user <user>', 'for this user (ID or name); for administrators')
-    .option(
-      '--project <project>',
-      'only for this project (ID or name); may be given several times',
-      repeated,
-      [],
-    )
-    .option('--device <device>', 'only for this phone; may be given several times', repeated, [])
-    .option('--labels <selector>', 'only for phones such as country=de,model~Pixel')
-    .option('--max-phones <count>', 'at most so many phones in one launch', parseLimit)
+    .option('--user <user>', 'owner of the token (ID or name); administrators only')
+    .option('--project <project>', 'limit to this project (ID or name; repeatable)', repeated, [])
+    .option('--device <device>', 'limit to this phone (repeatable)', repeated, [])
+    .option('--labels <selector>', 'limit to matching phones, such as country=de,model~Pixel')
+    .option('--max-phones <count>', 'maximum number of phones in one launch', parseLimit)
     .option(
       '--app <package>',
-      'only this app on phones, such as com.example.shop or com.example.*; may be given several times',
+      'limit to this app on phones, such as com.example.shop or com.example.* (repeatable)',
       repeated,
       [],
     )
-    .option('--runs-per-day <count>', 'begins at most so many runs in a day (UTC)', parseLimit)
-    .option('--minutes-per-day <count>', 'its runs take at most so long in a day, together', parseLimit)
-    .option('--expires <when>', 'in days (30d) or an ISO 8601 time; default in a year', parseExpiry)
+    .option('--runs-per-day <count>', 'maximum number of runs started per day (UTC)', parseLimit)
+    .option('--minutes-per-day <count>', 'maximum total minutes of runs per day (UTC)', parseLimit)
+    .option('--expires <when>', 'days from now (30d) or an ISO 8601 time; default: one year', parseExpiry)
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -101,8 +99,8 @@ Examples:
     });
   const revoke = tokens
     .command('revoke')
-    .description('revoke a token at once')
-    .argument('<id>', 'its ID; "phalanx token list" shows it')
+    .description('revoke a token immediately')
+    .argument('<id>', 'token ID; "phalanx token list" shows it')
     .action(async (id: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       printMessage(await api.call(accessRoutes.deleteToken, { params: { id } }));

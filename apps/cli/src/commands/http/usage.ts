@@ -1,3 +1,4 @@
+import { readAll } from '@phalanx/client/read-all';
 import { usageRoutes, type Usage, type UsageRow, type TokenBudget } from '@phalanx/protocol';
 import type { Command } from 'commander';
 import type { Static } from 'typebox';
@@ -5,7 +6,6 @@ import type { Static } from 'typebox';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getUserId } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readAll } from '../../api-client.ts';
 
 interface Flags extends ConnectionFlags {
   user?: string;
@@ -17,9 +17,9 @@ interface Flags extends ConnectionFlags {
 export function addUsageCommand(program: Command): void {
   const command = program
     .command('usage')
-    .description('what you have of projects, storage, phones, runs and so on, and of what limit')
-    .option('--user <user>', 'of this user (ID or name); for administrators')
-    .option('--all', 'of every user; for administrators')
+    .description('show your usage and limits: projects, storage, phones, runs and more')
+    .option('--user <user>', 'show the usage of this user (ID or name); administrators only')
+    .option('--all', 'show the usage of every user; administrators only')
     .option('--json', "print the API's reply")
     .action(showUsage);
   addConnectionOptions(command);
@@ -34,7 +34,7 @@ async function showUsage(flags: Flags): Promise<void> {
     );
     if (flags.json) return printJson({ success: true, usage, next_cursor: null });
     const rows = usage.flatMap((one) => one.limits.filter(isTold).map((row) => rowOf(row, one)));
-    return printTable({ flexible: 'user', rows }, 'Nobody uses anything that is limited.');
+    return printTable({ flexible: 'user', rows }, 'No usage that counts towards a limit.');
   }
   if (flags.user === undefined) return showOwn(await api.call(usageRoutes.mine, {}), flags);
   const reply = await api.call(usageRoutes.ofUser, { params: { id: await getUserId(api, flags.user) } });
@@ -47,13 +47,13 @@ function showOwn(reply: Static<(typeof usageRoutes.mine.responses)[200]>, { json
   printLimits(reply.usage);
   const { budget } = reply;
   if (budget === null) return;
-  console.log(`Of this token, until ${new Date(budget.free_at).toISOString()}: ${budgetText(budget)}.`);
+  console.log(`This token, until ${new Date(budget.free_at).toISOString()}: ${budgetText(budget)}.`);
 }
 
 const printLimits = ({ limits }: Usage): void =>
-  printTable({ flexible: 'setting', rows: limits.map((row) => rowOf(row)) }, 'Nothing is limited.');
+  printTable({ flexible: 'setting', rows: limits.map((row) => rowOf(row)) }, 'No limits.');
 
-/** In a list of everybody, what nobody uses says nothing. */
+/** Whether the list of all users shows a limit. Unused limits would hide the others. */
 const isTold = ({ used, refused }: UsageRow): boolean => (used ?? 0) > 0 || refused > 0;
 
 const mebibyte = 1024 * 1024;
@@ -75,7 +75,7 @@ function rowOf(row: UsageRow, user?: Usage): Record<string, string> {
   };
 }
 
-/** Budget such as `3 of 50 runs, 12 of 120 min`. */
+/** Formats a budget, such as `3 of 50 runs, 12 of 120 min`. */
 export function budgetText({ runs_per_day, minutes_per_day, runs_used, minutes_used }: TokenBudget): string {
   const parts = [
     ...(runs_per_day === null ? [] : [`${runs_used} of ${runs_per_day} runs`]),

@@ -13,10 +13,10 @@ type Flags = ConnectionFlags & { json?: true };
 export function addUserCommands(program: Command): void {
   const users = program
     .command('user')
-    .description('create, list, rename, disable and delete users (administrators)');
+    .description('create, list, rename, disable and delete users (administrators only)');
   const create = users
     .command('create')
-    .description('create a user; make a token for them next')
+    .description('create a user; they need a token next')
     .argument('<name>')
     .option('--json', "print the API's reply")
     .addHelpText('after', '\nExample: phalanx user create ada && phalanx token create "laptop" --user ada')
@@ -26,12 +26,12 @@ export function addUserCommands(program: Command): void {
       const { user } = reply;
       console.log(printable(`User "${user.name}" has the ID ${user.id}.`));
       console.log(
-        printable(`A token for them: phalanx token create "first token" --user ${quoted(user.name)}`),
+        printable(`Create a token for them: phalanx token create "first token" --user ${quoted(user.name)}`),
       );
     });
   const list = users
     .command('list')
-    .description('list the users')
+    .description('list all users')
     .option('--json', "print the API's reply")
     .action(async (flags: Flags) => {
       const all = await listUsers((await connect(flags)).api);
@@ -52,26 +52,26 @@ export function addUserCommands(program: Command): void {
 function addChangeCommands(users: Command): void {
   const rename = users
     .command('rename')
-    .description('give a user another name')
+    .description('rename a user')
     .argument('<user>', 'name or ID')
-    .argument('<name>', 'the new one')
+    .argument('<name>', 'new name')
     .action((user: string, name: string, flags: ConnectionFlags) => update(user, flags, { name }));
   const disable = users
     .command('disable')
-    .description('lock a user out, and keep all that is theirs')
+    .description('disable a user, and keep their projects, devices and runs')
     .argument('<user>', 'name or ID')
     .action((user: string, flags: ConnectionFlags) => update(user, flags, { disabled: true }));
   const enable = users
     .command('enable')
-    .description('let a disabled user in again')
+    .description('enable a disabled user')
     .argument('<user>', 'name or ID')
     .action((user: string, flags: ConnectionFlags) => update(user, flags, { disabled: false }));
   const remove = users
     .command('delete')
-    .description('delete a user for good, with their tokens, devices and runs')
+    .description('permanently delete a user with their tokens, devices and runs')
     .argument('<user>', 'name or ID')
-    .option('--projects', 'delete the projects that they own too')
-    .option('--yes', 'without asking')
+    .option('--projects', 'also delete the projects that they own')
+    .option('--yes', 'skip the confirmation prompt')
     .action(deleteUser);
   for (const command of [rename, disable, enable, remove]) addConnectionOptions(command);
 }
@@ -95,8 +95,8 @@ async function deleteUser(
   const { api } = await connect(flags);
   const id = await getUserId(api, text);
   const what = flags.projects ? ' and all their projects' : '';
-  if (!flags.yes && !(await confirm(printable(`Delete user "${text}"${what} for good?`))))
-    throw usageError('Nothing was deleted: say yes, or give --yes.');
+  if (!flags.yes && !(await confirm(printable(`Permanently delete user "${text}"${what}?`))))
+    throw usageError('Nothing was deleted: confirm with "y", or pass --yes.');
   const query = flags.projects ? { projects: 'delete' as const } : {};
   printMessage(await api.call(accessRoutes.deleteUser, { params: { id }, query }));
 }

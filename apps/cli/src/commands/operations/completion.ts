@@ -3,11 +3,11 @@ import { Argument, type Command, type Option } from 'commander';
 import { connect } from '../../connection/connection.ts';
 import { listDevices, listProjects } from '../../launch/find-by-name.ts';
 
-/** `phalanx completion`: what shells need to complete commands, options, phones and projects. */
+/** `phalanx completion`: prints scripts with which shells complete commands, options, phones and projects. */
 export function addCompletionCommand(program: Command): void {
   const completion = program
     .command('completion')
-    .description('print what makes your shell complete commands, phones and projects')
+    .description('print a shell completion script')
     .addHelpText(
       'after',
       `
@@ -19,18 +19,18 @@ Examples:
   for (const [shell, script] of Object.entries(completionScripts))
     completion
       .command(shell)
-      .description(`for ${shell}`)
+      .description(`print the script for ${shell}`)
       .action(() => void process.stdout.write(script));
   completion
     .command('words', { hidden: true })
-    .description('print what may stand for the last of these words')
+    .description('print the completions of the last word')
     .addArgument(new Argument('[words...]'))
     .action(async (words: readonly string[]) => {
       for (const word of await complete(program, words, serverNames)) console.log(word);
     });
 }
 
-/** Without a login or a server there are none. */
+/** Names from the server. Empty without a login or a server. */
 const serverNames: Names = { list: (kind) => readNames(kind).catch(() => []) };
 
 async function readNames(kind: NameKind): Promise<string[]> {
@@ -39,7 +39,7 @@ async function readNames(kind: NameKind): Promise<string[]> {
   return (await listProjects(api)).map(({ name }) => name);
 }
 
-/** Kinds of names that the server knows and that are completed on a command line. */
+/** Kinds of names from the server that are completed on a command line. */
 type NameKind = 'device' | 'project';
 
 interface Names {
@@ -55,13 +55,13 @@ const kinds: Readonly<Record<string, NameKind>> = {
 /** Position of the last word of a command line. */
 interface Place {
   readonly command: Command;
-  /** The option whose value it is. */
+  /** Option whose value the word is, if any. */
   readonly option: Option | undefined;
-  /** How many arguments of the command stand before it. */
+  /** Number of the command's arguments before the word. */
   readonly argumentCount: number;
 }
 
-/** Possible completions of the last of `words`, which may be empty. */
+/** Returns the completions of the last word, which may be empty. */
 async function complete(program: Command, words: readonly string[], names: Names): Promise<string[]> {
   const begun = words.at(-1) ?? '';
   const candidates = await candidatesAt(findPlace(program, words.slice(0, -1)), begun, names);
@@ -104,7 +104,7 @@ async function namesOf(name: string, names: Names): Promise<readonly string[]> {
   return kind === undefined ? [] : names.list(kind);
 }
 
-/** Each asks `phalanx completion words`, so that it never has to be made again. Without an answer, files are offered. */
+/** Shell scripts. Each asks `phalanx completion words`, so none gets outdated. Without an answer they offer files. */
 const completionScripts = {
   bash: `_phalanx() {
   local IFS=$'\\n'

@@ -6,21 +6,22 @@ import { notice } from '../../output/terminal.ts';
 import { addSettingFlags, settingsOf } from '../../settings.ts';
 
 const onPostgres =
-  'The tables are in PostgreSQL and not in this archive: it goes with a pg_dump that was made just before it.';
+  'The tables are in PostgreSQL, not in this archive: keep it together with a pg_dump made just before it.';
 
 const onS3 = (bucket: string): string =>
-  `Captures and large packs are in the bucket ${bucket} and not in this archive: they are as safe as its versions and copies.`;
+  `Captures and large packs are in the bucket ${bucket}, not in this archive: protect them with versioning or copies of the bucket.`;
 
-/** `phalanx backup FILE`: what lasts of the service, in one file. */
+/** `phalanx backup FILE`: writes the service's durable data to one file. */
 export function addBackupCommand(program: Command): void {
   const command = program
     .command('backup <file>')
-    .description('write what lasts of a service on this machine to a new archive, also while it runs')
+    .description("back up a local service's data (safe while it runs)")
     .addHelpText(
       'after',
       `
-The archive has passwords' hashes and keys: keep it as you keep the data folder. Log entries of the last minutes are not in it.
-With PostgreSQL, run pg_dump first: the archive has the files of the data folder, and not the tables. What is in S3 is not in it either.
+The archive contains password hashes and keys: protect it like the data folder. It lacks log entries of the last few
+minutes. With PostgreSQL, run pg_dump first: the archive contains the files of the data folder, but not the tables. It
+contains no objects from S3 either.
 
 Examples:
   phalanx backup phalanx-monday.tar --data-dir /var/lib/phalanx
@@ -31,13 +32,13 @@ Examples:
       const { backUp } = await import('@phalanx/server');
       const { files, database, missing } = await backUp(place, file);
       for (const name of missing) notice(`missing: ${name}`);
-      console.log(`${file} has ${countOf(files, 'file')} of ${place.dataDir}.`);
+      console.log(`Backed up ${countOf(files, 'file')} of ${place.dataDir} to ${file}.`);
       if (database === 'postgresql') notice(onPostgres);
       if (place.s3 !== undefined) notice(onS3(place.s3.bucket));
       if (missing.length > 0)
         throw new CommandError(
           exitCodes.failed,
-          `The archive was written, but ${countOf(missing.length, 'file')} that the database names ${missing.length === 1 ? 'is' : 'are'} lost.`,
+          `The archive was written, but ${countOf(missing.length, 'file')} that the database refers to ${missing.length === 1 ? 'is' : 'are'} missing.`,
         );
     });
   addSettingFlags(command, dataSettings);
@@ -45,15 +46,15 @@ Examples:
 
 const restoreSettings = dataSettings.filter(({ name }) => name === 'PHALANX_DATA_DIR');
 
-/** `phalanx restore FILE`: a data folder of an archive. */
+/** `phalanx restore FILE`: creates a data folder from an archive. */
 export function addRestoreCommand(program: Command): void {
   const command = program
     .command('restore <file>')
-    .description('make a new data folder of an archive that "phalanx backup" wrote')
+    .description('restore a backup into a new data folder')
     .addHelpText(
       'after',
       `
-The folder has to be empty or not to be there. An archive that is not whole leaves nothing.
+The folder must be empty or must not exist. An incomplete archive is not restored.
 
 Example:
   phalanx restore phalanx-monday.tar --data-dir /var/lib/phalanx`,
@@ -62,41 +63,41 @@ Example:
       const { dataDir } = parseServerConfig(settingsOf(command, restoreSettings));
       const { restore } = await import('@phalanx/server');
       const { files, database, created_at: time } = await restore(file, dataDir);
-      console.log(`${dataDir} is as it was on ${time}: ${countOf(files, 'file')}.`);
+      console.log(`Restored ${countOf(files, 'file')} of ${time} to ${dataDir}.`);
       console.log(
         database === 'sqlite'
-          ? 'Start the service with it; "phalanx check" looks at all of it.'
+          ? 'Start the service with this folder. "phalanx check" checks all of its data.'
           : 'Restore the tables from the pg_dump of the same backup, then start the service.',
       );
     });
   addSettingFlags(command, restoreSettings);
 }
 
-/** `phalanx check`: whether what lasts of the service is whole. */
+/** `phalanx check`: checks the integrity of the service's durable data. */
 export function addCheckCommand(program: Command): void {
   const command = program
     .command('check')
-    .description('look whether the data of a service on this machine is whole, also while it runs')
+    .description("check the integrity of a local service's data (safe while it runs)")
     .action(async () => {
       const { checkData } = await import('@phalanx/server');
       const { problems, files, projects } = await checkData(
         parseServerConfig(settingsOf(command, dataSettings)),
       );
       for (const line of problems) console.log(line);
-      const looked = `${countOf(files, 'file')} and ${countOf(projects, 'project')} were looked at`;
+      const looked = `Checked ${countOf(files, 'file')} and ${countOf(projects, 'project')}`;
       if (problems.length > 0)
         throw new CommandError(exitCodes.failed, `${looked}: ${countOf(problems.length, 'problem')}.`);
-      console.log(`${looked}: all is well.`);
+      console.log(`${looked}: no problems.`);
     });
   addSettingFlags(command, dataSettings);
 }
 
-/** `phalanx migrate`: the tables, before several servers are started with a new release. */
+/** `phalanx migrate`: updates the tables before several servers start with a new release. */
 export function addMigrateCommand(program: Command): void {
   const command = program
     .command('migrate')
     .description(
-      'bring the tables of the database up to date; several servers do not do that by themselves, and may go on meanwhile',
+      'update the database tables; several servers do not update them by themselves, and can keep running meanwhile',
     )
     .action(async () => {
       const { migrateData } = await import('@phalanx/server');
@@ -107,5 +108,5 @@ export function addMigrateCommand(program: Command): void {
   addSettingFlags(command, dataSettings);
 }
 
-/** `1 file`, `2 files`. */
+/** Returns `1 file`, `2 files` and so on. */
 const countOf = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;

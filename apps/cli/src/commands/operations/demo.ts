@@ -7,23 +7,22 @@ import { type Environment, explainFolder } from '@phalanx/settings';
 import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '@phalanx/client/api-client';
 import {
   deviceRoutes,
   fileRoutes,
-  isEnded,
   launchRoutes,
-  logRoutes,
   projectRoutes,
   recordRoutes,
-  runRoutes,
   type Device,
   type OutOfStepsRecord,
   type Run,
   type LogEntry,
 } from '@phalanx/protocol';
 
-import { ApiClient } from '../../api-client.ts';
+import { clientFor } from '../../connection/client-for.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
+import { followToEnd, startedRuns } from '../../follow/follow-to-end.ts';
 import type { Service } from '../../service.ts';
 import { addSettingFlags, settingsOf } from '../../settings.ts';
 import { tellOfStart } from '../../start/reexec.ts';
@@ -36,7 +35,7 @@ const phoneTimeoutMs = 60_000;
 const recordTimeoutMs = 15_000;
 const pollMs = 100;
 
-/** The usual address if it is free, else any. */
+/** Returns the default address if its port is free, otherwise one with any free port. */
 async function freeAddress(): Promise<string> {
   const probe = createServer();
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -51,7 +50,7 @@ async function freeAddress(): Promise<string> {
 async function demoSettings(given: Environment, dataDir: string): Promise<Environment> {
   const listen = given['PHALANX_LISTEN'] ?? (await freeAddress());
   const settings = { ...given, PHALANX_DATA_DIR: dataDir, PHALANX_LISTEN: listen };
-  // The demo shows its own phone, whatever is attached; its output is for people, not for a log.
+  // The demo ignores attached phones. It logs only errors, because its output is for people.
   return {
     PHALANX_LOG_LEVEL: 'error',
     ...settings,
@@ -60,7 +59,7 @@ async function demoSettings(given: Environment, dataDir: string): Promise<Enviro
   };
 }
 
-/** `phalanx demo`: everything at once, on a simulated phone, in a folder that is deleted afterwards. */
+/** `phalanx demo`: runs the service with a simulated phone, in a folder that is deleted afterwards. */
 export function addDemoCommand(program: Command): void {
   const command = program
     .command('demo')
@@ -95,8 +94,8 @@ async function temporaryFolder(): Promise<string> {
 
 async function present({ server, host }: Service): Promise<void> {
   const { url, firstToken: token } = server;
-  if (token === undefined) throw new CommandError(exitCodes.failed, 'The demo could not make a token.');
-  const api = new ApiClient(url, token);
+  if (token === undefined) throw new CommandError(exitCodes.failed, 'The demo could not create a token.');
+  const api = clientFor(url, token);
   tellOfStart();
   printIntroduction(url, host.protection);
   const device = await runSamples(api);
@@ -118,34 +117,12 @@ async function waitForDevice(api: ApiClient): Promise<Device> {
   );
 }
 
-async function findRun(api: ApiClient, automationId: string): Promise<Run> {
-  const run = (await api.call(runRoutes.list, { query: { automation_id: automationId } })).runs[0];
-  if (run === undefined)
-    throw new CommandError(exitCodes.failed, 'The sample was started, but its run is not listed.');
-  return run;
-}
-
-/** Prints entries as they come, until the run has ended and nothing is left. */
-async function follow(api: ApiClient, deviceId: string, automationId: string): Promise<Run> {
-  let from: string | undefined;
-  for (;;) {
-    const run = await findRun(api, automationId);
-    const { logs } = await api.call(logRoutes.read, {
-      body: { device_id: deviceId, automation_ids: [automationId], ...(from === undefined ? {} : { from }) },
-    });
-    for (const entry of logs) printLog(entry);
-    from = logs.at(-1)?.id ?? from;
-    if (isEnded(run.status) && logs.length === 0) return run;
-    await sleep(pollMs);
-  }
-}
-
 interface Sample {
-  /** In `apps/cli/samples`. */
+  /** File name in `apps/cli/samples`. */
   file: string;
-  /** The project that it becomes. */
+  /** Name of its project. */
   project: string;
-  /** Content of the tab or line. */
+  /** End of a sentence about the sample. */
   about: string;
   automationParameters?: Record<string, unknown>;
 }
@@ -170,7 +147,7 @@ async function runSample(api: ApiClient, device: Device, sample: Sample): Promis
   const { project } = await api.call(projectRoutes.create, { body: { name: sample.project } });
   const { id } = project;
   await api.call(fileRoutes.write, { params: { id }, body: { path: 'main.ts', content } });
-  const { message } = await api.call(launchRoutes.launch, {
+  const { message, devices } = await api.call(launchRoutes.launch, {
     body: {
       device_ids: [device.device_id],
       automationId: id,
@@ -179,11 +156,14 @@ async function runSample(api: ApiClient, device: Device, sample: Sample): Promis
     },
   });
   printLaunch(sample, message);
-  printRunEnd(await follow(api, device.device_id, id));
+  await followToEnd(api, startedRuns(devices), {
+    onEntries: (_, entries) => entries.forEach(printLog),
+    onEnd: printRunEnd,
+  });
   return id;
 }
 
-/** The record that a run has left, once all of it has arrived. */
+/** Waits until the record of a run is complete. After a timeout, returns what has arrived, or null. */
 async function waitForRecord(api: ApiClient, automationId: string): Promise<OutOfStepsRecord | null> {
   const deadline = Date.now() + recordTimeoutMs;
   for (;;) {
@@ -193,7 +173,7 @@ async function waitForRecord(api: ApiClient, automationId: string): Promise<OutO
   }
 }
 
-/** A form that is filled in, and an automation that meets a screen it does not know. Returns the phone. */
+/** Runs both samples: one fills in a form, the other meets an unknown screen. Returns the phone. */
 export async function runSamples(api: ApiClient): Promise<Device> {
   const device = await waitForDevice(api);
   printDevice(device);
@@ -256,7 +236,7 @@ interface NextSteps {
 
 const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
 
-/** Commands that work when they are pasted, in this order. */
+/** Prints commands that work when they are pasted in this order. */
 export function printNextSteps({ url, token, device, signInLink }: NextSteps): void {
   const launchId = randomUUID();
   const post = (route: string, body: unknown): string =>
@@ -266,11 +246,11 @@ export function printNextSteps({ url, token, device, signInLink }: NextSteps): v
   line();
   line(`  Token   ${token}`);
   line();
-  line('  The console, signed in (the link works once):');
+  line('  Sign-in link for the console (works once):');
   line();
   line(signInLink);
   line();
-  line('  Paste these into another terminal: the phones, a launch of your own, its logs.');
+  line('  Paste these into another terminal to list the phones, launch code and read its log.');
   line();
   line(`curl -s ${url}/api/v2/devices -H 'Authorization: Bearer ${token}'`);
   line();
@@ -288,5 +268,5 @@ export function printNextSteps({ url, token, device, signInLink }: NextSteps): v
   const logs = { device_id: device.device_id, automation_ids: [launchId] };
   line(`sleep 2; ${post('/api/v2/devices/automationLogs', logs)}`);
   line();
-  line('  Ctrl-C ends the demo.');
+  line('  Press Ctrl-C to stop the demo.');
 }

@@ -18,7 +18,7 @@ export function addDocsCommand(program: Command): void {
     .description("search the documentation of the server's version, or print a page of it")
     .argument(
       '[words...]',
-      'such as "wait for a text", or the code of an error; without any, the pages are listed',
+      'search words, such as "wait for a text", or an error code; without words, the pages are listed',
     )
     .option('--page <name>', 'print this page instead, such as "errors" or "types/agent.d.ts"')
     .option('--json', "print the API's reply")
@@ -51,7 +51,7 @@ async function showDocs(words: string[], flags: Flags): Promise<void> {
   const reply = await api.call(helpRoutes.search, { query: { query } });
   if (flags.json) return printJson(reply);
   if (reply.results.length === 0)
-    throw new CommandError(exitCodes.failed, 'Nothing in the documentation has these words.');
+    throw new CommandError(exitCodes.failed, 'No page of the documentation contains these words.');
   const texts = reply.results.map(({ page, text }) => `[--page ${page.name}]\n${text}`);
   return console.log(printable(texts.slice(0, shownSections).join('\n\n')));
 }

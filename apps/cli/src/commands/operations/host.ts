@@ -14,7 +14,7 @@ import { untilSignal } from '../../until-signal.ts';
 
 const rows = [...hostSettings, simulatedPhonesSetting, tokenFileSetting];
 
-/** `phalanx host`: the program beside the phones. */
+/** `phalanx host`: connects the phones of a machine to a server. */
 export function addHostCommand(program: Command): void {
   const command = program
     .command('host')
@@ -31,9 +31,9 @@ export function addHostCommand(program: Command): void {
       const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
       const host = await startHost(config);
       const server = config.serverUrl.href;
-      console.log(`Phalanx host "${config.hostName}" asks ${server} to take it. Ctrl-C ends it.`);
+      console.log(`Connecting host "${config.hostName}" to ${server}… Press Ctrl-C to stop.`);
       tellOfStart();
-      void host.connected.then(() => console.log(`Connected: "${config.hostName}" works for ${server}.`));
+      void host.connected.then(() => console.log(`Host "${config.hostName}" connected to ${server}.`));
       await untilSignal();
       await host.close();
       await Promise.all(phones.map((phone) => phone.stop()));

@@ -13,7 +13,7 @@ import { CommandError, exitCodes } from '../../exit-codes.ts';
 
 const started = { command: 'phalanx', args: ['mcp'] };
 
-/** The programs whose configuration is JSON that we know. */
+/** Known programs with a JSON configuration. */
 export const mcpClients: Readonly<Record<string, McpClient>> = {
   'claude-code': {
     title: 'Claude Code',
@@ -52,21 +52,21 @@ export const mcpClients: Readonly<Record<string, McpClient>> = {
   },
 };
 
-/** `phalanx mcp`: the server's MCP tools for programs that start a command. */
+/** `phalanx mcp`: passes the server's MCP tools to programs that start a command. */
 export function addMcpCommand(program: Command): void {
   const command = program
     .command('mcp')
-    .description('speak the Model Context Protocol on standard input and output, for coding agents')
+    .description('serve the Model Context Protocol on standard input and output, for coding agents')
     .addHelpText(
       'after',
       `
-A coding agent starts it; it passes messages on to /mcp of the server of your login. Programs that speak HTTP need no
-command: give them the address SERVER/mcp and a token. What the token may do decides which tools there are: one with the
-scope "read" alone touches nothing.
+A coding agent starts this command, which forwards messages to /mcp on the server of your login. Programs that use HTTP
+do not need it: give them the address SERVER/mcp and a token. The scopes of the token decide which tools the agent has:
+with only "read", it can change nothing.
 
 Examples:
-  phalanx mcp install                 # what to write into the configuration of each program
-  phalanx mcp install claude-code     # write it`,
+  phalanx mcp install                 # print the configuration for each program
+  phalanx mcp install claude-code     # write the configuration`,
     )
     .action(async (flags: ConnectionFlags) => {
       const { serverUrl, token } = await connect(flags);
@@ -89,14 +89,14 @@ function addInstallCommand(parent: Command): void {
   const names = Object.keys(mcpClients);
   parent
     .command('install')
-    .description('print or write the configuration of a program that uses MCP')
-    .addArgument(new Argument('[program]', 'write into its file').choices(names))
+    .description('print or write the configuration of an MCP client')
+    .addArgument(new Argument('[program]', 'program whose configuration file is written').choices(names))
     .action(async (name: string | undefined) => {
       const client = name === undefined ? undefined : mcpClients[name];
       if (client === undefined) return printAll();
       const file = await writeClientFile(client, { project: process.cwd(), home: homedir() });
-      console.log(`${client.title} starts "phalanx mcp" now: ${file}.`);
-      notice('It uses your login: run "phalanx login" once, best with a token of its own.');
+      console.log(`${client.title} now starts "phalanx mcp": ${file}.`);
+      notice('It uses your login: run "phalanx login" once, preferably with a separate token.');
     });
 }
 
@@ -108,7 +108,7 @@ function printAll(): void {
   console.log('Codex, in ~/.codex/config.toml:\n[mcp_servers.phalanx]\ncommand = "phalanx"\nargs = ["mcp"]');
 }
 
-/** A skill, as coding agents read them: a folder with a file SKILL.md. It points to what is installed, and repeats none of it. */
+/** Text of SKILL.md, a skill for coding agents. It points to the installed help and docs, and repeats none of it. */
 const skill = `---
 name: phalanx
 description: Write, run and repair automations of Android phones with Phalanx. Use it when a task is about phones, apps on them, a folder with .phalanx/project.json, or runs and records of Phalanx.
@@ -136,17 +136,17 @@ Rules:
 
 interface McpClient {
   readonly title: string;
-  /** Its configuration, from the folder of the project or from the home folder. */
+  /** Path of its configuration, from the project's folder or from the home folder. */
   readonly file: readonly string[];
   readonly isOfProject: boolean;
-  /** The name of the object that lists servers. */
+  /** Name of the object that lists servers. */
   readonly list: string;
   readonly entry: object;
 }
 
 export const configurationOf = ({ list, entry }: McpClient): object => ({ [list]: { phalanx: entry } });
 
-/** Adds the server to the client's file, and leaves all else in it as it is. Returns the file. */
+/** Adds the server to the client's file, and keeps the rest of it. Returns the path of the file. */
 export async function writeClientFile(
   { file, list, entry, isOfProject }: McpClient,
   folders: { readonly project: string; readonly home: string },
@@ -157,7 +157,7 @@ export async function writeClientFile(
   if (typeof servers !== 'object' || servers === null || Array.isArray(servers)) throw unreadable(target);
   const text = JSON.stringify({ ...known, [list]: { ...servers, phalanx: entry } }, null, 2);
   await mkdir(path.dirname(target), { recursive: true });
-  // A program that reads it meanwhile finds one or the other.
+  // Written atomically: a program that reads it at the same time gets the old or the new file.
   await writeFile(`${target}.new`, `${text}\n`);
   await rename(`${target}.new`, target);
   return target;
@@ -169,7 +169,7 @@ async function readObject(file: string): Promise<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // A value that is no object is refused below in the same way.
+    // Invalid JSON is refused below, like a value that is not an object.
   }
   throw unreadable(file);
 }
@@ -177,7 +177,7 @@ async function readObject(file: string): Promise<Record<string, unknown>> {
 const unreadable = (file: string): CommandError =>
   new CommandError(
     exitCodes.usage,
-    `${file} is not JSON as expected, and was left as it is: add the lines that "phalanx mcp install" prints.`,
+    `${file} is not in the expected JSON form and was not changed: add the lines that "phalanx mcp install" prints.`,
   );
 
 interface Message {
@@ -196,7 +196,7 @@ interface Target {
   readonly serverUrl: string;
   readonly token: string;
   readonly write: (line: string) => void;
-  /** For people: never to the standard output, which is the protocol's. */
+  /** Prints a text for the user. It must not write to standard output, which belongs to the protocol. */
   readonly warn: (text: string) => void;
 }
 
@@ -204,8 +204,8 @@ const maxAtOnce = 16;
 const versionKey = 'io.modelcontextprotocol/protocolVersion';
 
 /**
- * Passes what a program says on the standard input on to the server's `/mcp`, and its answers back, a message a line.
- * It knows nothing of the tools, so that the server's release alone decides what there is.
+ * Forwards messages from standard input to the server's `/mcp`, and writes the answers to standard output, one message
+ * per line. It does not know the tools, so that only the server's release decides which tools exist.
  */
 async function bridge(input: Readable, target: Target): Promise<void> {
   const link = new McpLink(target);
@@ -221,9 +221,9 @@ async function bridge(input: Readable, target: Target): Promise<void> {
 
 class McpLink {
   readonly #target: Target;
-  /** That 2025's programs have agreed on; today's say it in each message. */
+  /** Protocol version that a client of the 2025 protocol agreed on. Newer clients send it in each message. */
   #version: string | undefined;
-  /** Name that the program gives itself, which clients of 2025's protocol say only once. */
+  /** Name of the client program. Clients of the 2025 protocol send it only once. */
   #client = 'phalanx mcp';
 
   constructor(target: Target) {
@@ -277,7 +277,7 @@ class McpLink {
   }
 }
 
-/** Headers that repeat parts of a message, as HTTP requires. */
+/** Returns the headers that repeat parts of a message, as MCP over HTTP requires. */
 function headersOf(message: Message | undefined, agreed: string | undefined): Record<string, string> {
   const meta = new Map(Object.entries(message?.params?._meta ?? {}));
   const own: unknown = meta.get(versionKey);
@@ -291,7 +291,7 @@ function headersOf(message: Message | undefined, agreed: string | undefined): Re
   };
 }
 
-/** Encodes a text that a header can't hold, as the protocol prescribes. */
+/** Encodes a text that an HTTP header cannot hold, as the protocol prescribes. */
 const headerText = (text: string): string =>
   /^[\x21-\x7E]+$/.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
 

@@ -11,11 +11,11 @@ import { untilSignal } from '../../until-signal.ts';
 
 const rows = [...serverSettings, adminTokenFileSetting];
 
-/** `phalanx server`: the REST service alone. */
+/** `phalanx server`: runs the REST service alone. */
 export function addServerCommand(program: Command): void {
   const command = program
     .command('server')
-    .description('run the server alone; hosts connect to it with their tokens')
+    .description('run only the server; hosts connect to it with their tokens')
     .action(async () => {
       const settings = withTokens(settingsOf(command, rows));
       const config = parseServerConfig(settings);
@@ -41,20 +41,22 @@ export function addServerCommand(program: Command): void {
  */
 export async function signInNotice(server: ServerApp): Promise<void> {
   if (!process.stdout.isTTY) return;
-  console.log(`Console, signed in (works once, within the hour):\n\n  ${await server.createSignInLink()}\n`);
+  console.log(
+    `Sign-in link for the console (works once, within one hour):\n\n  ${await server.createSignInLink()}\n`,
+  );
 }
 
 /**
- * A terminal shows it, once. Any other output may be kept, such as a service's journal: there it goes into a file that
- * only the owner of the data folder can read.
+ * Prints the token to a terminal, once. Other output may be kept, such as a service's journal, so there the token goes
+ * into a file that only the owner of the data folder can read.
  */
 export function firstTokenNotice(token: string | undefined, dataDir: string): void {
   if (token === undefined) return;
   if (process.stdout.isTTY) {
-    console.log(`\nThe administrator's token, shown this once. Keep it safe:\n\n  ${token}\n`);
+    console.log(`\nAdministrator's token (shown only once; keep it safe):\n\n  ${token}\n`);
     return;
   }
   const file = path.resolve(dataDir, 'first-token');
   writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  console.log(`The administrator's token is in ${file}: take it and delete the file.`);
+  console.log(`The administrator's token is in ${file}: copy it, and delete the file.`);
 }

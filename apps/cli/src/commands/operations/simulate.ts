@@ -11,7 +11,7 @@ import { untilSignal } from '../../until-signal.ts';
 function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new InvalidArgumentError('give a port from 0 to 65535');
+  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
 }
 
 interface SimulateOptions {
@@ -30,17 +30,15 @@ const releases: ReadonlyMap<string, AndroidVersion> = new Map([
 
 const toRelease = (text: string): AndroidVersion => releases.get(text) ?? 15;
 
-/** `phalanx simulate`: one simulated phone on a TCP port, for `adb connect` or `PHALANX_PHONES`. */
+/** `phalanx simulate`: runs a simulated phone on a TCP port, for `adb connect` or `PHALANX_PHONES`. */
 export function addSimulateCommand(program: Command): void {
   program
     .command('simulate')
     .description('run a simulated phone that ADB clients on this machine can connect to')
-    .option('--port <port>', 'TCP port; 0 takes a free one', parsePort, 0)
-    .option('--serial <serial>', 'its serial number', 'SIM0001')
-    .addOption(new Option('--profile <maker>', 'whose phone it is like').choices(Object.keys(makerProfiles)))
-    .addOption(
-      new Option('--android <version>', 'its release of Android').choices(Object.keys(androidReleases)),
-    )
+    .option('--port <port>', 'TCP port; 0 chooses a free one', parsePort, 0)
+    .option('--serial <serial>', 'serial number', 'SIM0001')
+    .addOption(new Option('--profile <maker>', 'manufacturer to imitate').choices(Object.keys(makerProfiles)))
+    .addOption(new Option('--android <version>', 'Android release').choices(Object.keys(androidReleases)))
     .action(async ({ android, ...options }: SimulateOptions) => {
       const release = android === undefined ? {} : { android: toRelease(android) };
       const { startSimulatedPhone } = await import('@phalanx/simulated-phone');

@@ -26,18 +26,18 @@ const rows = [
 const ofServer = new Set(serverSettings);
 const ofHost = new Set(hostSettings.filter((setting) => !ofServer.has(setting)));
 
-/** The heading of a setting in the help. */
+/** Returns the heading of a setting in the help. */
 function groupOf(row: Setting): string {
   if (row.name.startsWith('PHALANX_S3_')) return 'Storage in S3:';
   if (/_MAX_(?!TEMPERATURE)|_PER_|_IDLE_|_DAYS$|_RUN_|_KEPT$|_LOG_MB$/.test(row.name)) return 'Limits:';
   return ofHost.has(row) || row === simulatedPhonesSetting ? 'Phones and automations:' : 'Service:';
 }
 
-/** `phalanx start`: server and host together on one machine. */
+/** `phalanx start`: runs server and host together on one machine. */
 export function addStartCommand(program: Command): void {
   const command = program
     .command('start')
-    .description('run server and host together on this machine, with the phones that are attached')
+    .description('run server and host together on this machine, with its attached phones')
     .action(async () => {
       const settings = withTokens(settingsOf(command, rows));
       const { startService } = await import('../../service.ts');
@@ -46,7 +46,7 @@ export function addStartCommand(program: Command): void {
       firstTokenNotice(service.server.firstToken, parseServerConfig(settings).dataDir);
       tellOfStart();
       await signInNotice(service.server);
-      console.log('Ctrl-C ends it.');
+      console.log('Press Ctrl-C to stop.');
       try {
         await Promise.race([untilSignal(), service.server.ended]);
       } finally {

@@ -3,6 +3,8 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { access, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readPages } from '@phalanx/client/read-all';
 import {
   problemWithFileName,
   type RunFile,
@@ -13,7 +15,6 @@ import {
 } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getRunId } from '../../follow/find-runs.ts';
@@ -31,10 +32,13 @@ interface Flags extends ConnectionFlags {
 export function addRunFilesCommand(runs: Command): void {
   const command = runs
     .command('files')
-    .description('list the files that a run has attached, or download them')
-    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
-    .option('--download <folder>', 'write all of them into this folder, which is made if it is missing')
-    .option('--force', 'replace files of these names')
+    .description("list a run's attached files, or download them")
+    .argument(
+      '<run>',
+      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
+    )
+    .option('--download <folder>', 'write all of them into this folder, which is created if it is missing')
+    .option('--force', 'replace existing files')
     .option('--json', "print the API's reply")
     .action(async (text: string, flags: Flags) => {
       const { api } = await connect(flags);
@@ -70,7 +74,7 @@ async function download(api: ApiClient, runId: string, { files, download: folder
   }
 }
 
-/** A server that lies about a name writes nowhere else. */
+/** Returns the path of a download. Refuses a name from the server that could lead outside the folder. */
 async function targetOf(folder: string, { name }: RunFile, isForced: boolean): Promise<string> {
   const problem = problemWithFileName(name);
   if (problem !== undefined)
@@ -80,9 +84,11 @@ async function targetOf(folder: string, { name }: RunFile, isForced: boolean): P
     () => true,
     () => false,
   );
-  if (isThere && !isForced) throw usageError(`${target} is there already: --force replaces it.`);
+  if (isThere && !isForced) throw usageError(`${target} already exists: --force replaces it.`);
   return target;
 }
+
+const piecesOf = ({ body }: Response): AsyncIterable<Uint8Array> => body ?? new ReadableStream();
 
 interface Transfer {
   runId: string;
@@ -90,21 +96,24 @@ interface Transfer {
   target: string;
 }
 
-/** The file has its name when it is there to its end. */
+/** Downloads a file under a temporary name, and renames it once it is complete. */
 async function fetchFile(api: ApiClient, { runId, file, target }: Transfer): Promise<void> {
   const fresh = `${target}.${randomUUID()}.part`;
   const hash = createHash('sha256');
   try {
-    const body = await api.stream(runRoutes.readFile, { params: { id: runId, name: file.name } });
+    const content = await api.call(runRoutes.readFile, { params: { id: runId, name: file.name } });
     const hashed = async function* (pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const piece of pieces) {
         hash.update(piece);
         yield piece;
       }
     };
-    await pipeline(body, hashed, createWriteStream(fresh, { flags: 'wx' }));
+    await pipeline(piecesOf(content), hashed, createWriteStream(fresh, { flags: 'wx' }));
     if (hash.digest('hex') !== file.sha256)
-      throw new CommandError(exitCodes.refused, `${target} did not arrive as the run has attached it.`);
+      throw new CommandError(
+        exitCodes.refused,
+        `${target} was not written: the download differs from the attached file (SHA-256).`,
+      );
     await rename(fresh, target);
   } finally {
     await rm(fresh, { force: true });
@@ -115,15 +124,18 @@ async function fetchFile(api: ApiClient, { runId, file, target }: Transfer): Pro
 export function addRunFilmCommand(runs: Command): void {
   const command = runs
     .command('film')
-    .description('list the pictures and videos of the film of a run, or download them')
-    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
-    .option('--download <folder>', 'write all of them into this folder, which is made if it is missing')
-    .option('--force', 'replace files of these names')
-    .option('--json', "print the API's pictures and videos, one a line")
+    .description("list the pictures and videos of a run's film, or download them")
+    .argument(
+      '<run>',
+      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
+    )
+    .option('--download <folder>', 'write all of them into this folder, which is created if it is missing')
+    .option('--force', 'replace existing files')
+    .option('--json', "print the API's pictures and videos, one per line")
     .addHelpText(
       'after',
       `
-A run has a film when it was launched with --film.
+A run has a film if it was launched with --film.
 
 Examples:
   phalanx run checkout --device SIM0001 --film --follow
@@ -146,14 +158,10 @@ const isVideo = (part: Part): part is FilmVideo => 'ended_at' in part;
 
 async function readFilm(api: ApiClient, runId: string): Promise<Part[]> {
   const parts: Part[] = [];
-  for (let cursor: string | null = '0'; cursor !== null;) {
-    const page: Reply<typeof filmRoutes.list> = await api.call(filmRoutes.list, {
-      params: { id: runId },
-      query: { cursor },
-    });
-    parts.push(...page.pictures, ...page.videos);
-    cursor = page.next_cursor;
-  }
+  const film = readPages(({ cursor = '0' }) =>
+    api.call(filmRoutes.list, { params: { id: runId }, query: { cursor } }),
+  );
+  for await (const { pictures, videos } of film) parts.push(...pictures, ...videos);
   return parts.toSorted((one, other) => one.number - other.number);
 }
 
@@ -170,7 +178,7 @@ function printParts(parts: readonly Part[]): void {
   }));
   printTable(
     { flexible: 'size', rows },
-    'The run has no film. "phalanx run PROJECT --film" makes one of each run.',
+    'The run has no film. "phalanx run PROJECT --film" records one of each run.',
   );
 }
 
@@ -178,16 +186,16 @@ interface WantedParts extends Flags {
   parts: readonly Part[];
 }
 
-/** `0001.jpg`, `0002.mp4` and so on: in the order of their names they are the film. */
+/** Downloads the film as `0001.jpg`, `0002.mp4` and so on, so that the names sort in the order of the film. */
 async function downloadFilm(api: ApiClient, runId: string, wanted: WantedParts): Promise<void> {
   const { parts, download: folder = '.', force, json } = wanted;
   makeNamedFolder(folder);
   for (const part of parts) {
     const number = String(part.number);
     const target = path.join(folder, `${number.padStart(4, '0')}.${isVideo(part) ? 'mp4' : 'jpg'}`);
-    if (!force && existsSync(target)) throw usageError(`${target} is there already: --force replaces it.`);
-    const body = await api.stream(filmRoutes.read, { params: { id: runId, number } });
-    await pipeline(body, createWriteStream(target));
+    if (!force && existsSync(target)) throw usageError(`${target} already exists: --force replaces it.`);
+    const content = await api.call(filmRoutes.read, { params: { id: runId, number } });
+    await pipeline(piecesOf(content), createWriteStream(target));
     if (!json) console.log(printableLine(target));
   }
 }

@@ -90,6 +90,9 @@ test('a file that does not arrive whole gets no name', async () => {
   const url = ['--server-url', `http://127.0.0.1:${port}`];
   const result = await service.run(['runs', 'files', crypto.randomUUID(), '--download', 'half', ...url]);
   server.close();
-  expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining('did not arrive') });
+  expect(result).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('differs from the attached file'),
+  });
   expect(await readdir(at('half'))).toEqual([]);
 });

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { launchRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { ApiRefusal, type ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, exitCodesHelp, usageError } from '../../exit-codes.ts';
 import { startedRuns, type FollowedRun } from '../../follow/follow-to-end.ts';
@@ -36,14 +37,17 @@ interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags
   film?: true;
 }
 
-/** `phalanx exec`: run a file of this machine as direct code. */
+/** `phalanx exec`: runs a local file as direct code. */
 export function addExecCommand(program: Command): void {
   const command = program
     .command('exec')
     .description('run a TypeScript or JavaScript file on devices, without a project')
-    .argument('<file>', 'the code, or - for standard input; it can import nothing')
-    .option('--film', 'make a film of each run: a video of its screen, or pictures where there can be none')
-    .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
+    .argument('<file>', 'file with the code, or - for standard input; the code cannot import modules')
+    .option(
+      '--film',
+      'record a film of each run: a video of its screen, or pictures if video is not possible',
+    )
+    .option('--json', "print the API's reply, and with --follow its log and run events, one per line")
     .addHelpText(
       'after',
       `${parametersHelp}${exitCodesHelp}
@@ -86,7 +90,7 @@ async function execute(file: string, flags: Flags): Promise<void> {
   if (refused > 0)
     throw new CommandError(
       exitCodes.refused,
-      `It was not started on ${refused} of ${starts.length} devices.`,
+      `The code was not started on ${refused} of ${starts.length} devices.`,
     );
 }
 
@@ -97,11 +101,11 @@ const readCode = (file: string): Promise<string> =>
     ? text(process.stdin)
     : readFile(file, 'utf8').catch(() => {
         throw usageError(
-          `${file} cannot be read: give the path of a .ts or .js file, or - for standard input.`,
+          `${file} cannot be read: pass the path of a .ts or .js file, or - for standard input.`,
         );
       });
 
-/** Maximum length that the service accepts. */
+/** Maximum length of a name that the service accepts. */
 const maxNameLength = 200;
 
 interface Start {
@@ -118,7 +122,7 @@ interface Starts {
   readonly flags: Flags;
 }
 
-/** Each device has a launch of its own. Returns those that the server took; throws when it refused the only one. */
+/** Launches on each device separately. Returns the accepted launches. Throws if the server refused the only one. */
 async function startAll(
   api: ApiClient,
   { starts, name, code, inputs, flags }: Starts,
@@ -141,7 +145,7 @@ async function startAll(
       if (flags.json) console.log(JSON.stringify({ ...reply, device_id: deviceId, launch_id: launchId }));
       else notice(`${reply.message} Launch ID: ${launchId}`);
     } catch (error) {
-      if (starts.length === 1 || !(error instanceof ApiRefusal) || error.errors.length > 0) throw error;
+      if (starts.length === 1 || !(error instanceof ServiceError) || error.errors.length > 0) throw error;
       notice(error.message);
     }
   });

@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const write = (name: string, code: string): Promise<void> => writeFile(path.join(service.folder, name), code);
 
-/** Starts code that goes on until it is stopped. Returns the launch ID. */
+/** Starts code that runs until it is stopped. Returns the launch ID. */
 async function startEndless(device: string): Promise<string> {
   await write('endless.ts', 'console.log("begun"); await new Promise(() => setInterval(() => 0, 1000));');
   const { stderr } = await service.run(['exec', 'endless.ts', '--device', device]);
@@ -152,7 +152,7 @@ test('Ctrl-C ends --follow with 130 and the command that stops the run, which go
   following.signal('SIGINT');
   const { code, stderr } = await following.result();
   expect(code).toBe(130);
-  const stop = /Stop it with: phalanx (stop --device SIM0001 \S+)/.exec(stderr)?.[1]?.split(' ') ?? [];
+  const stop = /To stop them, run: phalanx (stop --device SIM0001 \S+)/.exec(stderr)?.[1]?.split(' ') ?? [];
   const launchId = stop.at(-1) ?? '';
   const { runs } = await service.api.call(runRoutes.list, { query: { automation_id: launchId } });
   expect(runs).toMatchObject([{ status: 'running' }]);
@@ -290,7 +290,7 @@ describe('a run of a project', () => {
       ['greeting', '--all-ready'],
       /^The parameters do not fit parameters\.schema\.json/,
     ],
-    ['there is no such project', ['nope', '--all-ready'], /^There is no project "nope"/],
+    ['there is no such project', ['nope', '--all-ready'], /^Unknown project "nope"/],
     ['there is no such ID', ['01920000-0000-7000-8000-000000000000', '--all-ready'], /was not found/],
     [
       'a device is not there',

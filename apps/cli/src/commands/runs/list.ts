@@ -1,3 +1,4 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import {
   activeRunStatuses,
   endedRunStatuses,
@@ -10,7 +11,6 @@ import {
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { listRuns, shortRunId, getRunId } from '../../follow/find-runs.ts';
 import {
@@ -49,9 +49,9 @@ export function addRunsCommand(program: Command): void {
     .option('--device <device>', 'only runs on this device')
     .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
     .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
-    .option('--search <text>', 'only runs with this in their name, ID or error')
-    .option('--limit <count>', 'at most so many', parseLimit, 20)
-    .option('--wide', 'also who launched them, their commits, and whole errors')
+    .option('--search <text>', 'only runs whose name, ID or error contains this text')
+    .option('--limit <count>', 'maximum number of runs', parseLimit, 20)
+    .option('--wide', 'also show who launched each run, its commit and the full error')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -66,7 +66,7 @@ Examples:
       const devices = await listDevices(api);
       const { runs, nextCursor } = await readRuns(api, devices, flags);
       if (flags.json) return printJson({ success: true, runs, total: null, next_cursor: nextCursor });
-      // A token for launches alone may not see projects; IDs serve too.
+      // A token with only the launch scope cannot list projects. The table then shows their IDs.
       const projects = runs.some((run) => run.launch_id === null)
         ? await listProjects(api).catch(() => [])
         : [];
@@ -74,7 +74,7 @@ Examples:
       printTable({ flexible: 'error', rows }, noRuns);
     });
   addConnectionOptions(command);
-  // Else the options of these would be taken for those of the list.
+  // Added last: otherwise their options would be taken for options of the list.
   addShowCommand(command);
   addRunCodeCommand(command);
   addRunFilesCommand(command);
@@ -100,7 +100,7 @@ async function readRuns(
   return { runs, nextCursor: null };
 }
 
-/** A run can complete without having done what it was to do. */
+/** Returns the status, or the outcome of a run that completed without success. */
 const statusOf = ({ status, outcome }: Run): string =>
   status === 'completed' && outcome !== null && outcome !== 'succeeded' ? outcome : status;
 
@@ -114,7 +114,7 @@ function commitText({ commit, dirty }: Run): string {
 interface Names {
   devices: readonly Device[];
   projects: readonly Project[];
-  /** Whether all is shown that a row can have. */
+  /** Whether rows have all columns and full errors. */
   isWide: boolean;
 }
 
@@ -137,8 +137,11 @@ function row(run: ListedRun, { devices, projects, isWide }: Names): Record<strin
 export function addRunCodeCommand(runs: Command): void {
   const command = runs
     .command('code')
-    .description('print the direct code that a run has executed')
-    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
+    .description('print the direct code of a run')
+    .argument(
+      '<run>',
+      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
+    )
     .addHelpText(
       'after',
       `
@@ -158,18 +161,19 @@ Example: run the code of a run again
 async function whyNone(api: Awaited<ReturnType<typeof connect>>['api'], runId: string): Promise<string> {
   const { run } = await api.call(runRoutes.get, { params: { id: runId } });
   return run.launch_id === null
-    ? `${runId} is a run of a project: "phalanx project pull" has its files${run.commit === null ? '' : `, git those of its commit ${run.commit}`}.`
-    : `The code of ${runId} was not kept: it has more than 1 MiB.`;
+    ? `${runId} is a run of a project: get its files with "phalanx project pull"${run.commit === null ? '' : `, or those of its commit ${run.commit} with git`}.`
+    : `The code of ${runId} was not kept: it is larger than 1 MiB.`;
 }
 
 /** `phalanx runs show` */
 export function addShowCommand(runs: Command): void {
   const command = runs
     .command('show')
-    .description(
-      'show all that is known of a run: why it ended, with what and by whom it was launched, its records',
+    .description('show all details of a run: how it ended, its launch, parameters, result and records')
+    .argument(
+      '<run>',
+      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
     )
-    .argument('<run>', 'ID, or how it begins or ends; "phalanx runs" shows the ends')
     .option('--json', "print the API's reply")
     .action(async (text: string, flags: ConnectionFlags & { json?: true }) => {
       const { api } = await connect(flags);

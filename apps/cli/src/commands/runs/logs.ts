@@ -1,8 +1,10 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import { followConnection } from '@phalanx/client/events';
+import { operationsOf } from '@phalanx/client/operations';
+import { readPages } from '@phalanx/client/read-all';
 import { logRoutes, runRoutes, type LogEntry } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
 import { Absence } from '../../follow/absence.ts';
@@ -21,23 +23,28 @@ interface Flags extends ConnectionFlags {
   run?: string;
 }
 
-/** `phalanx logs`: what an automation has logged on a device. */
+/** `phalanx logs`: prints the log of an automation on a device. */
 export function addLogsCommand(program: Command): void {
   const command = program
     .command('logs')
-    .description('print what an automation has logged on a device in the last 10 minutes, or all of one run')
+    .description(
+      'print the log of an automation on a device for the last 10 minutes, or the full log of one run',
+    )
     .argument('[device]', 'serial number or device ID')
     .argument('[automation]', 'project (ID or name), or the launch ID of direct code')
-    .option('-f, --follow', 'go on with new lines, until the run has ended')
-    .option('--follow-forever', 'go on with new lines, also of later runs')
-    .option('--from <id>', 'only lines after the one with this log ID')
-    .option('--run <run>', 'the whole log of one run: its ID, or how it begins or ends')
-    .option('--json', "print the API's log entries, one a line")
+    .option('-f, --follow', 'follow new lines until the run ends')
+    .option('--follow-forever', 'follow new lines, including those of later runs')
+    .option('--from <id>', 'only lines after this log ID')
+    .option(
+      '--run <run>',
+      'print the full log of one run: ID, or its beginning or end (at least 4 characters)',
+    )
+    .option('--json', "print the API's log entries, one per line")
     .addHelpText(
       'after',
       `
-A line is: time, level, line in your source, message. While the server is away, --follow waits for it; no line is
-left out or repeated.
+Each line has the time, the level, the line in your source and the message. If the server is unreachable, --follow
+retries until it answers, without losing or repeating lines.
 
 Examples:
   phalanx logs SIM0001 checkout --follow
@@ -47,29 +54,27 @@ Examples:
     .action(async (device: string | undefined, automation: string | undefined, flags: Flags) => {
       if (flags.run !== undefined && device === undefined) return printRun(flags.run, flags);
       if (flags.run !== undefined || device === undefined || automation === undefined)
-        throw usageError('Give a device and an automation, or --run RUN.');
+        throw usageError('Pass a device and an automation, or --run RUN.');
       const { api } = await connect(flags);
       const deviceId = deviceIdOf(await listDevices(api), device);
       const source = { deviceId, automationId: await getAutomationId(api, automation) };
       const following = read(api, source, flags);
-      const hint = `Stopped following; the run goes on. Stop it with: phalanx stop --device ${device} ${automation}`;
+      const hint = `Stopped following; the run continues. To stop it, run: phalanx stop --device ${device} ${automation}`;
       await (flags.follow || flags.followForever ? unlessInterrupted(following, hint) : following);
     });
   addConnectionOptions(command);
 }
 
-/** Prints the entries that are there now, from the oldest one that is kept. */
+/** Prints the stored entries of a run, oldest first. */
 async function printRun(run: string, flags: Flags): Promise<void> {
   if (flags.follow || flags.followForever)
-    throw usageError('--run prints what there is: follow a device and an automation instead.');
+    throw usageError('--run prints only stored lines: to follow, pass a device and an automation instead.');
   const { api } = await connect(flags);
   const params = { id: await getRunId(api, run) };
-  for (let from: string | null | undefined = flags.from; from !== null;) {
-    const query: { from?: string } = from === undefined ? {} : { from };
-    const page: Reply<typeof runRoutes.logs> = await api.call(runRoutes.logs, { params, query });
-    printEntries(page.logs, flags.json === true);
-    from = page.next_cursor;
-  }
+  const log = readPages(({ cursor = flags.from }) =>
+    api.call(runRoutes.logs, { params, query: cursor === undefined ? {} : { from: cursor } }),
+  );
+  for await (const { logs } of log) printEntries(logs, flags.json === true);
 }
 
 function printEntries(entries: readonly LogEntry[], json: boolean): void {
@@ -80,21 +85,24 @@ function printEntries(entries: readonly LogEntry[], json: boolean): void {
 }
 
 async function read(api: ApiClient, source: LogSource, flags: Flags): Promise<void> {
-  const print = (entries: readonly LogEntry[]): void => printEntries(entries, flags.json === true);
-  if (flags.followForever) return followForever(api, source, flags.from, print);
-  const last = await readKept(api, source, flags.from, print);
-  if (!flags.follow) {
-    if (last === flags.from) notice('No lines in the last 10 minutes.');
-    return;
-  }
-  const [run] = await findNewestRuns(api, source.automationId, [source.deviceId]);
-  if (run === undefined) return notice('It has not run on this device.');
+  const log = new KeptLog(api, source, flags);
+  if (flags.followForever) return followForever(api, source, log);
+  if (flags.follow) return follow(api, source, log);
+  while (await log.printPage());
+  if (log.last === flags.from) notice('No lines in the last 10 minutes.');
+}
+
+async function follow(api: ApiClient, source: LogSource, log: KeptLog): Promise<void> {
+  const absence = new Absence();
+  await log.printAll(absence);
+  const [run] = await absence.outlast(() => findNewestRuns(api, source.automationId, [source.deviceId]));
+  if (run === undefined) return notice('The automation has not run on this device.');
   const followed = { runId: run.run_id, deviceId: run.device_id };
   const listener = {
-    onEntries: (_: string, entries: readonly LogEntry[]) => print(entries),
+    onEntries: (_: string, entries: readonly LogEntry[]) => log.print(entries),
     onEnd: () => undefined,
   };
-  const [ended] = await followToEnd(api, [followed], listener, last);
+  const [ended] = await followToEnd(api, [followed], listener, log.last);
   if (ended !== undefined) notice(`The run ${describeEnd(ended)}.`);
 }
 
@@ -103,45 +111,56 @@ interface LogSource {
   automationId: string;
 }
 
-type Print = (entries: readonly LogEntry[]) => void;
+/** Stored log entries of an automation on a device. The service keeps those of the last ten minutes. */
+class KeptLog {
+  /** ID of the last entry that was printed. */
+  last: string | undefined;
+  readonly #api: ApiClient;
+  readonly #source: LogSource;
+  readonly #isJson: boolean;
 
-/** Prints what the last ten minutes have after entry `from`. Returns the ID of the last entry. */
-async function readKept(
-  api: ApiClient,
-  { deviceId, automationId }: LogSource,
-  from: string | undefined,
-  print: Print,
-): Promise<string | undefined> {
-  for (let last = from; ;) {
+  constructor(api: ApiClient, source: LogSource, { from, json }: Pick<Flags, 'from' | 'json'>) {
+    this.#api = api;
+    this.#source = source;
+    this.last = from;
+    this.#isJson = json === true;
+  }
+
+  /** Prints the next page. Returns false if it was empty. */
+  async printPage(): Promise<boolean> {
+    const { deviceId, automationId } = this.#source;
     const body = {
       device_id: deviceId,
       automation_ids: [automationId],
-      ...(last === undefined ? {} : { from: last }),
+      ...(this.last === undefined ? {} : { from: this.last }),
     };
-    const { logs }: Reply<typeof logRoutes.read> = await api.call(logRoutes.read, { body });
-    if (logs.length === 0) return last;
-    print(logs);
-    last = logs.at(-1)?.id;
+    const { logs } = await this.#api.call(logRoutes.read, { body });
+    this.print(logs);
+    return logs.length > 0;
+  }
+
+  /** Prints all pages. Retries while the server is unreachable. */
+  async printAll(absence: Absence): Promise<void> {
+    while (await absence.outlast(() => this.printPage()));
+  }
+
+  /** Prints the entries after `last`. */
+  print(entries: readonly LogEntry[]): void {
+    const fresh = entries.filter(({ id }) => id > (this.last ?? ''));
+    printEntries(fresh, this.#isJson);
+    this.last = fresh.at(-1)?.id ?? this.last;
   }
 }
 
-/** Prints the lines of each run, from those of the last ten minutes on. */
-async function followForever(
-  api: ApiClient,
-  source: LogSource,
-  from: string | undefined,
-  print: Print,
-): Promise<void> {
+/** Prints the lines of the last ten minutes, then the new lines of all runs. */
+async function followForever(api: ApiClient, source: LogSource, log: KeptLog): Promise<void> {
   const absence = new Absence();
-  // Before the kept lines are read: what comes after them comes by the events.
-  const updates = await followConnection(api.operations, {
-    ...source,
-    types: ['log'],
-  });
-  const last = await readKept(api, source, from, print);
-  for await (const update of api.explained(updates)) {
-    if (update.type === 'away') absence.begin(api.explain(update.error));
+  // Opened before the stored lines are read, so that no line between them is lost.
+  const updates = await followConnection(operationsOf(api), { ...source, types: ['log'] });
+  await log.printAll(absence);
+  for await (const update of updates) {
+    if (update.type === 'away') absence.begin(update.error);
     else absence.end();
-    if (update.type === 'log') print(update.logs.filter(({ id }) => id > (last ?? '')));
+    if (update.type === 'log') log.print(update.logs);
   }
 }

@@ -1,7 +1,7 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import { launchRoutes, projectRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient } from '../../api-client.ts';
 import {
   addConnectionOptions,
   connect,
@@ -39,19 +39,22 @@ interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags
   film?: true;
 }
 
-/** `phalanx run`: start a project on devices. */
+/** `phalanx run`: starts a project on devices. */
 export function addRunCommand(program: Command): void {
   const command = program
     .command('run')
     .description('start a project on devices')
-    .argument('[project]', 'ID or name; by default the project of this folder')
+    .argument('[project]', 'ID or name; default: the project of this folder')
     .option('--push', "save this folder's changed files on the server first")
-    .option('--film', 'make a film of each run: a video of its screen, or pictures where there can be none')
-    .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
+    .option(
+      '--film',
+      'record a film of each run: a video of its screen, or pictures if video is not possible',
+    )
+    .option('--json', "print the API's reply, and with --follow its log and run events, one per line")
     .addHelpText(
       'after',
       `
-It runs the files that the server has, committed or not: --push sends those of this folder first.
+The run uses the files saved on the server, committed or not. --push saves those of this folder first.
 ${parametersHelp}${exitCodesHelp}
 Examples:
   phalanx run --push --all-ready --follow
@@ -106,11 +109,11 @@ const filmOf = ({ film }: Flags): { film?: true } => (film === undefined ? {} : 
 
 async function pushBefore(connection: Connection, project: string | undefined): Promise<void> {
   if (project !== undefined)
-    throw usageError('--push is for the project of this folder: leave its name out, or leave --push out.');
+    throw usageError('--push works only for the project of this folder: omit the project, or omit --push.');
   await pushFolder(connection, {});
 }
 
-/** Name of the project for a report, whatever was typed for it. */
+/** Returns the project's name for a report, because the user may have typed its ID. */
 async function reportOf(api: ApiClient, id: string, file: string): Promise<{ file: string; name: string }> {
   const { project } = await api.call(projectRoutes.get, { params: { id } });
   return { file, name: project.name };

@@ -21,11 +21,13 @@ interface Flags extends ConnectionFlags {
 export function addStatsCommand(program: Command): void {
   const command = program
     .command('stats')
-    .description('how many runs there were, how they ended, how long they took, and how busy the phones were')
-    .addOption(new Option('--by <what>', 'what a line is of').choices(statsGroupings).default('automation'))
-    .option('--days <count>', 'so many days (UTC), with today', parseDays, 30)
-    .option('--project <project>', 'only of this project (ID or name)')
-    .option('--labels <selector>', 'only on the phones that it selects, such as "pool=berlin"')
+    .description('show run statistics: counts, success, durations, and how busy the phones were')
+    .addOption(
+      new Option('--by <what>', 'grouping of the rows').choices(statsGroupings).default('automation'),
+    )
+    .option('--days <count>', 'number of days (UTC), including today', parseDays, 30)
+    .option('--project <project>', 'only runs of this project (ID or name)')
+    .option('--labels <selector>', 'only runs on matching phones, such as "pool=berlin"')
     .option('--csv', 'print CSV')
     .option('--out <file>', 'write the CSV to this file')
     .option('--json', "print the API's reply")
@@ -84,5 +86,5 @@ const row = (by: StatsGrouping, stat: Stat): Record<string, string> => ({
 function parseDays(text: string): number {
   const days = Number(text);
   if (Number.isInteger(days) && days >= 1 && days <= maxStatsDays) return days;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${maxStatsDays}.`);
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${maxStatsDays}.`);
 }

@@ -1,7 +1,8 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { launchRoutes, type Device } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { ApiRefusal, type ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { listRuns } from '../../follow/find-runs.ts';
@@ -14,18 +15,21 @@ interface Flags extends ConnectionFlags {
   all?: true;
 }
 
-/** `phalanx stop`: end automations on devices. */
+/** `phalanx stop`: stops automations on devices. */
 export function addStopCommand(program: Command): void {
   const command = program
     .command('stop')
-    .description('stop an automation, or all that run, on devices')
-    .argument('[automation]', 'project (ID or name), or the launch ID of direct code; without it, everything')
-    .option('--device <device>', 'serial number or device ID; may be given several times', repeated, [])
-    .option('--all', 'on all devices where it runs')
+    .description('stop one automation, or all of them, on devices')
+    .argument(
+      '[automation]',
+      'project (ID or name), or the launch ID of direct code; default: all automations',
+    )
+    .option('--device <device>', 'serial number or device ID (repeatable)', repeated, [])
+    .option('--all', 'stop on all devices where it runs')
     .addHelpText(
       'after',
       `
-It answers when the runs have ended. Stopping what does not run is a success.
+The command returns when the runs have ended. It also succeeds if nothing runs.
 
 Examples:
   phalanx stop --device SIM0001
@@ -33,7 +37,7 @@ Examples:
     )
     .action(async (automation: string | undefined, flags: Flags) => {
       if (flags.device.length > 0 === (flags.all === true))
-        throw usageError('Say where: --device D (several times for several), or --all.');
+        throw usageError('Choose the devices: pass --device D (repeatable), or --all.');
       const { api } = await connect(flags);
       const automationId = automation === undefined ? undefined : await getAutomationId(api, automation);
       const devices = await listDevices(api);
@@ -65,12 +69,12 @@ async function stop(api: ApiClient, { automationId, deviceIds, devices }: Stop):
   let refused = 0;
   for (const deviceId of deviceIds) {
     const answer = await stopOne(api, deviceId, automationId).catch((error: unknown) => {
-      if (!(error instanceof ApiRefusal) || error.status === 401) throw error;
+      if (!(error instanceof ServiceError) || error.status === 401) throw error;
       refused += 1;
       return error;
     });
     const line = printable(`${serialOf(devices, deviceId)}: ${answer.message}`);
-    if (answer instanceof ApiRefusal) console.error(line);
+    if (answer instanceof ServiceError) console.error(line);
     else console.log(line);
   }
   if (refused > 0)

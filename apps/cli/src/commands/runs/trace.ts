@@ -1,7 +1,8 @@
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readPages } from '@phalanx/client/read-all';
 import { type RunStep, traceRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient, Reply } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getRunId } from '../../follow/find-runs.ts';
 import { printTable } from '../../output/table.ts';
@@ -11,18 +12,18 @@ interface Flags extends ConnectionFlags {
   failed?: true;
 }
 
-/** `phalanx trace`: the steps of a run. */
+/** `phalanx trace`: prints the steps of a run. */
 export function addTraceCommand(program: Command): void {
   const command = program
     .command('trace')
     .description('print the steps of a run: each call of agent, how long it took and how it ended')
-    .argument('<run>', 'its ID, or how it begins or ends')
-    .option('--failed', 'only steps that did not end well')
-    .option('--json', "print the API's steps, one a line")
+    .argument('<run>', 'run ID, or its beginning or end (at least 4 characters)')
+    .option('--failed', 'only steps that did not succeed')
+    .option('--json', "print the API's steps, one per line")
     .addHelpText(
       'after',
       `
-A step that did not end well is marked with > and explained below the table. Times count from the first step.
+Steps that did not succeed are marked with > and explained below the table. Times are relative to the first step.
 
 Examples:
   phalanx trace 83335275374f
@@ -37,11 +38,11 @@ Examples:
       printSteps(shown, steps[0]?.timestamp ?? 0);
       if (filmParts > 0)
         console.log(
-          `\nA film shows these steps: "phalanx runs film ${runId} --download FOLDER" writes its pictures and videos.`,
+          `\nThe run has a film: "phalanx runs film ${runId} --download FOLDER" downloads its pictures and videos.`,
         );
       if (isTruncated)
         console.log(
-          '\nSteps in the middle were left out: of a long trace the beginning and the end are kept.',
+          '\nSteps in the middle are missing: only the beginning and the end of a long trace are kept.',
         );
     });
   addConnectionOptions(command);
@@ -49,7 +50,7 @@ Examples:
 
 const hasFailed = ({ outcome }: RunStep): boolean => outcome !== 'ok';
 
-/** In the order in which they began. */
+/** Reads all steps, in the order in which they began. */
 async function readSteps(
   api: ApiClient,
   runId: string,
@@ -57,16 +58,16 @@ async function readSteps(
   const steps: RunStep[] = [];
   let filmParts = 0;
   let isTruncated = false;
-  for (let from: string | null | undefined; from !== null;) {
-    const query: { from?: string } = from === undefined ? {} : { from };
-    const page: Reply<typeof traceRoutes.read> = await api.call(traceRoutes.read, {
+  const trace = readPages(({ cursor }) =>
+    api.call(traceRoutes.read, {
       params: { id: runId },
-      query,
-    });
+      query: cursor === undefined ? {} : { from: cursor },
+    }),
+  );
+  for await (const page of trace) {
     steps.push(...page.steps);
     filmParts += page.film.length + page.film_videos.length;
     isTruncated = page.truncated;
-    from = page.next_cursor;
   }
   return { steps: steps.toSorted((one, other) => one.step - other.step), filmParts, isTruncated };
 }
@@ -76,7 +77,7 @@ function printSteps(steps: readonly RunStep[], beganAt: number): void {
   const rows = steps.map((step) => rowOf(step, { beganAt, depth: depthOf(step, numbered) }));
   printTable(
     { flexible: 'target', rows },
-    'No steps: the run has called nothing of agent, or it is older than traces are.',
+    'No steps: the run did not call agent, or its trace was deleted because of its age.',
   );
   for (const step of steps.filter(hasFailed)) printFailure(step);
 }

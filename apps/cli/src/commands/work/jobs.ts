@@ -1,4 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { readAll } from '@phalanx/client/read-all';
+import { ServiceError } from '@phalanx/client/service-errors';
 import {
   type Job,
   jobRoutes,
@@ -9,7 +12,6 @@ import {
 } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { type ApiClient, ApiRefusal, readAll } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
@@ -34,8 +36,8 @@ export function addJobCommands(program: Command): void {
   const jobs = program
     .command('jobs')
     .description('list jobs, newest first: runs that wait for free phones')
-    .option('--open', 'only those that have not ended')
-    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--open', 'only jobs that have not ended')
+    .option('--limit <count>', 'maximum number of jobs', parseLimit, 20)
     .option('--json', "print the API's reply")
     .action(async (flags: ConnectionFlags & { open?: true; limit: number; json?: true }) => {
       const { api } = await connect(flags);
@@ -45,7 +47,7 @@ export function addJobCommands(program: Command): void {
       else
         printTable(
           { flexible: 'project', rows: reply.jobs.map(row) },
-          'No jobs: "phalanx jobs create --help".',
+          'No jobs: see "phalanx jobs create --help".',
         );
     });
   addConnectionOptions(jobs);
@@ -58,21 +60,21 @@ function addCreateCommand(jobs: Command): void {
   const create = jobs
     .command('create')
     .description('run a project on phones as soon as they are free')
-    .argument('[project]', 'ID or name; by default the project of this folder')
+    .argument('[project]', 'ID or name; default: the project of this folder')
     .option(
       '--inputs <file>',
-      'CSV with a line of names, or JSON lines: a run for each row, as its jobVariables',
+      'CSV file with a header line, or JSON Lines file: one run for each row, which becomes its jobVariables',
     )
-    .option('--wait <seconds>', 'what has not begun by then fails', parseCount)
-    .option('--retries <n>', 'how often a task is tried again; default 3', parseRetries)
+    .option('--wait <seconds>', 'time after which tasks that have not started fail', parseCount)
+    .option('--retries <n>', 'maximum number of retries of a task, from 0 to 20; default: 3', parseRetries)
     .addOption(
-      new Option('--retry-on <reason>', 'after what; several times for several; default lost and phone')
+      new Option('--retry-on <reason>', 'reason for a retry (repeatable); default: lost and phone')
         .choices(retryReasons)
         .argParser((value: string, before: RetryReason[]) => [...before, reasonOf(value)])
         .default([]),
     )
-    .option('--key <key>', 'another command with the same key makes no second job')
-    .option('--follow', 'wait until it has ended; exit code 1 when a task failed')
+    .option('--key <key>', 'idempotency key: another command with the same key creates no second job')
+    .option('--follow', 'wait until the job ends; exit with 1 if a task failed')
     .addHelpText(
       'after',
       `
@@ -102,7 +104,7 @@ async function createJob(project: string | undefined, flags: CreateFlags): Promi
     ...(key === undefined ? {} : { key }),
   };
   const { job } = await api.call(jobRoutes.create, { body }).catch((error: unknown) => {
-    const isOfFile = error instanceof ApiRefusal && error.code === 'invalid_inputs';
+    const isOfFile = error instanceof ServiceError && error.code === 'invalid_inputs';
     throw isOfFile ? new CommandError(exitCodes.refused, `${inputs}: ${error.message}`) : error;
   });
   if (!flags.follow) {
@@ -133,16 +135,16 @@ async function follow(api: ApiClient, job: Job): Promise<Job> {
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch(() => {
-    throw usageError(`${file} cannot be read: give the path of a CSV or JSON lines file.`);
+    throw usageError(`${file} cannot be read: pass the path of a CSV or JSON Lines file.`);
   });
 }
 
 function addReadCommands(jobs: Command): void {
   const show = jobs
     .command('show')
-    .description('show a job: its tasks, its place, and why it waits')
+    .description('show a job, its tasks, its place in the queue, and why it waits')
     .argument('<job>', 'ID')
-    .option('--json', "print the API's replies: the job and all of its tasks")
+    .option('--json', 'print the job and all of its tasks as JSON')
     .action(async (id: string, flags: ConnectionFlags & { json?: true }) => {
       const { api } = await connect(flags);
       const { job } = await api.call(jobRoutes.get, { params: { id } });
@@ -163,10 +165,10 @@ function addReadCommands(jobs: Command): void {
     });
   const results = jobs
     .command('results')
-    .description('export the table of inputs and results')
+    .description('export the inputs and results of a job as a table')
     .argument('<job>', 'ID')
-    .addOption(new Option('--format <format>', 'form').choices(['csv', 'jsonl']).default('csv'))
-    .option('--out <file>', 'write to this file; by default to standard output')
+    .addOption(new Option('--format <format>', 'output format').choices(['csv', 'jsonl']).default('csv'))
+    .option('--out <file>', 'output file; default: standard output')
     .action(async (id: string, flags: ConnectionFlags & { format: 'csv' | 'jsonl'; out?: string }) => {
       const { api } = await connect(flags);
       const text = await api.text(jobRoutes.results, { params: { id }, query: { format: flags.format } });
@@ -178,8 +180,8 @@ function addReadCommands(jobs: Command): void {
 
 function addChangeCommands(jobs: Command): void {
   for (const [name, route, description] of [
-    ['cancel', jobRoutes.cancel, 'cancel a job: what waits never begins, what runs is stopped'],
-    ['resume', jobRoutes.resume, 'let the tasks that failed or were cancelled wait again'],
+    ['cancel', jobRoutes.cancel, 'cancel a job: drop its waiting tasks, and stop its runs'],
+    ['resume', jobRoutes.resume, 'queue the failed and cancelled tasks of a job again'],
   ] as const) {
     const command = jobs
       .command(name)
@@ -224,11 +226,11 @@ const taskRow = (task: Task, serial: (deviceId: string) => string): Record<strin
 function parseRetries(text: string): number {
   const retries = Number(text);
   if (text !== '' && Number.isInteger(retries) && retries >= 0 && retries <= 20) return retries;
-  throw new InvalidArgumentError('Give a whole number from 0 to 20.');
+  throw new InvalidArgumentError('Expected a whole number from 0 to 20.');
 }
 
 function reasonOf(text: string): RetryReason {
   const reason = retryReasons.find((one) => one === text);
   if (reason !== undefined) return reason;
-  throw new InvalidArgumentError(`Reasons are ${retryReasons.join(', ')}.`);
+  throw new InvalidArgumentError(`Expected one of ${retryReasons.join(', ')}.`);
 }

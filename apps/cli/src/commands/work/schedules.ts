@@ -1,3 +1,4 @@
+import { readAll } from '@phalanx/client/read-all';
 import { type Schedule, scheduleRoutes, type ScheduleTurn } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
@@ -6,7 +7,6 @@ import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch
 import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/project-folder.ts';
-import { readAll } from '../../api-client.ts';
 import { parseLimit } from '../../option-values.ts';
 
 interface CreateFlags extends WorkFlags {
@@ -19,11 +19,11 @@ interface CreateFlags extends WorkFlags {
   paused?: true;
 }
 
-/** `phalanx schedules`: jobs that are made again and again. */
+/** `phalanx schedules`: jobs that are created at recurring times. */
 export function addScheduleCommands(program: Command): void {
   const schedules = program
     .command('schedules')
-    .description('list schedules: jobs that are made again and again')
+    .description('list schedules: jobs that are created at recurring times')
     .option('--json', "print the API's reply")
     .action(async (flags: ConnectionFlags & { json?: true }) => {
       const { api } = await connect(flags);
@@ -35,7 +35,7 @@ export function addScheduleCommands(program: Command): void {
       else
         printTable(
           { flexible: 'phones', rows: all.map(row) },
-          'No schedules: "phalanx schedules create --help".',
+          'No schedules: see "phalanx schedules create --help".',
         );
     });
   addConnectionOptions(schedules);
@@ -48,26 +48,26 @@ export function addScheduleCommands(program: Command): void {
 function addCreateCommand(schedules: Command): void {
   const create = schedules
     .command('create')
-    .description('make a job of a project at each time of a cron expression')
-    .argument('[project]', 'ID or name; by default the project of this folder')
-    .requiredOption('--cron <cron>', 'minute, hour, day of month, month, day of week')
-    .requiredOption('--time-zone <zone>', 'of the IANA database, such as Europe/Berlin')
-    .option('--name <name>', 'what people call it')
-    .option('--jitter <seconds>', 'a turn begins up to so much later, at random', parseCount)
+    .description('create a schedule: a job of a project at each time of a cron expression')
+    .argument('[project]', 'ID or name; default: the project of this folder')
+    .requiredOption('--cron <cron>', 'cron expression: minute, hour, day of month, month, day of week')
+    .requiredOption('--time-zone <zone>', 'IANA time zone, such as Europe/Berlin')
+    .option('--name <name>', 'name of the schedule')
+    .option('--jitter <seconds>', 'maximum random delay of the start of each job, in seconds', parseCount)
     .addOption(
-      new Option('--overlap <rule>', 'when the job before has not ended; default skip').choices([
+      new Option('--overlap <rule>', 'action if the previous job has not ended; default: skip').choices([
         'skip',
         'queue',
         'allow',
       ]),
     )
     .addOption(
-      new Option('--missed <rule>', 'of turns missed while the service stood still; default none').choices([
-        'none',
-        'last',
-      ]),
+      new Option(
+        '--missed <rule>',
+        'which times that passed while the service was down get a job; default: none',
+      ).choices(['none', 'last']),
     )
-    .option('--paused', 'it makes nothing yet')
+    .option('--paused', 'create the schedule paused')
     .addHelpText(
       'after',
       `
@@ -102,9 +102,9 @@ async function createSchedule(project: string | undefined, flags: CreateFlags): 
 function addTurnsCommand(schedules: Command): void {
   const turns = schedules
     .command('turns')
-    .description('list the turns of a schedule, newest first: the job of each, or why it was skipped')
+    .description('list past times of a schedule, newest first: the job of each, or why it was skipped')
     .argument('<schedule>', 'ID')
-    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--limit <count>', 'maximum number of times', parseLimit, 20)
     .option('--json', "print the API's reply")
     .action(async (id: string, flags: ConnectionFlags & { limit: number; json?: true }) => {
       const { api } = await connect(flags);
@@ -122,7 +122,7 @@ function addTurnsCommand(schedules: Command): void {
 function addRunCommand(schedules: Command): void {
   const run = schedules
     .command('run')
-    .description('make the job of a schedule once, now, as yourself; also while it is paused')
+    .description('create the job of a schedule once, now and as yourself, even if the schedule is paused')
     .argument('<schedule>', 'ID')
     .option('--json', "print the API's reply")
     .action(async (id: string, flags: ConnectionFlags & { json?: true }) => {
@@ -136,8 +136,8 @@ function addRunCommand(schedules: Command): void {
 
 function addChangeCommands(schedules: Command): void {
   for (const [name, paused, description] of [
-    ['pause', true, 'make no more jobs until it is resumed'],
-    ['resume', false, 'make jobs again, from the next time on'],
+    ['pause', true, 'pause a schedule: create no jobs until it is resumed'],
+    ['resume', false, 'resume a schedule from its next time'],
   ] as const) {
     const command = schedules
       .command(name)
@@ -164,14 +164,16 @@ function addChangeCommands(schedules: Command): void {
 const timeText = (time: number | undefined): string =>
   time === undefined ? '-' : new Date(time).toISOString();
 
-/** In the zone of the schedule, as its cron expression is meant, such as `2026-11-30 02:00`. */
+/** Formats a time in the zone of the schedule, like its cron expression, such as `2026-11-30 02:00`. */
 function zonedText(time: number, timeZone: string): string {
   // The Swedish locale writes dates as ISO 8601 does.
   return new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(time);
 }
 
 const nextText = ({ paused, next, time_zone: zone }: Schedule): string =>
-  paused ? 'It is paused.' : `Next: ${next.map((time) => zonedText(time, zone)).join(', ')} (${zone}).`;
+  paused
+    ? 'The schedule is paused.'
+    : `Next: ${next.map((time) => zonedText(time, zone)).join(', ')} (${zone}).`;
 
 function nextCell({ paused, next: [first], time_zone: zone }: Schedule): string {
   if (paused) return 'paused';

@@ -1,3 +1,4 @@
+import { readAll } from '@phalanx/client/read-all';
 import {
   chatNames,
   type ChosenEvent,
@@ -18,7 +19,6 @@ import { formatAge } from '../../output/duration.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
 import { paragraph, printJson, printTable, terminalCells } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/project-folder.ts';
-import { readAll } from '../../api-client.ts';
 import { parseLimit } from '../../option-values.ts';
 
 interface Flags extends ConnectionFlags {
@@ -39,11 +39,11 @@ interface CreateFlags extends Flags {
   paused?: true;
 }
 
-/** `phalanx webhooks`: messages to other services about what happens. */
+/** `phalanx webhooks`: messages to other services about events. */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program
     .command('webhooks')
-    .description('list webhooks: messages to other services about what happens')
+    .description('list webhooks: messages to other services about events')
     .option('--json', "print the API's reply")
     .action(listWebhooks);
   addConnectionOptions(webhooks);
@@ -60,49 +60,59 @@ async function listWebhooks(flags: Flags): Promise<void> {
     (page) => page.webhooks,
   );
   if (flags.json) printJson({ success: true, webhooks: all, next_cursor: null });
-  else printTable({ flexible: 'url', rows: all.map(row) }, 'No webhooks: "phalanx webhooks create --help".');
+  else
+    printTable({ flexible: 'url', rows: all.map(row) }, 'No webhooks: see "phalanx webhooks create --help".');
 }
 
 function addCreateCommand(webhooks: Command): void {
   const create = webhooks
     .command('create')
-    .description('have messages sent to an address when something happens')
-    .argument('<url>', 'http or https, or mailto: with an address')
+    .description('create a webhook: messages to an address about chosen events')
+    .argument('<url>', 'http or https URL, or mailto: with an e-mail address')
     .addOption(
-      new Option('--events <event...>', 'what it tells of').choices(webhookEventNames).makeOptionMandatory(),
+      new Option('--events <event...>', 'events to report').choices(webhookEventNames).makeOptionMandatory(),
     )
     .addOption(
       new Option(
         '--format <format>',
-        'slack or teams: sentences for a chat; default phalanx, except for addresses of these two',
+        'message format (slack and teams: sentences for a chat); default: phalanx, except for URLs of Slack and Teams',
       ).choices(WebhookFormat.enum),
     )
-    .option('--name <name>', 'what people call it')
+    .option('--name <name>', 'name of the webhook')
     .addOption(
-      new Option('--outcomes <outcome...>', 'of run.ended: only runs with these outcomes').choices(
+      new Option('--outcomes <outcome...>', 'for run.ended: only runs with these outcomes').choices(
         RunOutcomeSchema.enum,
       ),
     )
-    .option('--projects <project...>', 'only of these projects (ID or name)')
-    .option('--minutes <count>', 'of device.not_ready: after so long; default 10', parseCount)
-    .option('--failing-percent <percent>', 'of runs.failing: so many without success; default 50', parseCount)
+    .option('--projects <project...>', 'only events of these projects (ID or name)')
     .option(
-      '--failing-hours <hours>',
-      'of runs.failing: of the runs of so many hours; default 24',
+      '--minutes <count>',
+      'for device.not_ready: minutes that a device must be not ready; default: 10',
       parseCount,
     )
-    .option('--silent-hours <hours>', 'of runs.none: nothing launched for so long; default 24', parseCount)
+    .option(
+      '--failing-percent <percent>',
+      'for runs.failing: minimum percentage of runs without success; default: 50',
+      parseCount,
+    )
+    .option(
+      '--failing-hours <hours>',
+      'for runs.failing: period of the runs in hours; default: 24',
+      parseCount,
+    )
+    .option('--silent-hours <hours>', 'for runs.none: hours without a launch; default: 24', parseCount)
     .addOption(
-      new Option('--signature <kind>', 'v1: a shared secret; v1a: a key pair; default v1').choices([
+      new Option('--signature <kind>', 'v1: shared secret; v1a: key pair; default: v1').choices([
         'v1',
         'v1a',
       ]),
     )
-    .option('--paused', 'it tells of nothing yet')
+    .option('--paused', 'create the webhook paused')
     .addHelpText(
       'after',
       `
-The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example. Chats and e-mails have none.
+The secret is printed only once. Receivers verify signatures with it: docs/webhooks.md has an example. Chats and e-mails
+have no secret.
 
 Examples:
   phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost
@@ -143,7 +153,7 @@ async function createWebhook(url: string, flags: CreateFlags): Promise<void> {
 function addShowCommand(webhooks: Command): void {
   const show = webhooks
     .command('show')
-    .description('show a webhook, and how its deliveries go')
+    .description('show a webhook and the health of its deliveries')
     .argument('<webhook>', 'ID')
     .option('--json', "print the API's reply")
     .action(async (id: string, flags: Flags) => {
@@ -157,14 +167,14 @@ function addShowCommand(webhooks: Command): void {
 
 function addChangeCommands(webhooks: Command): void {
   for (const [name, paused, description] of [
-    ['pause', true, 'tell of nothing until it is resumed'],
-    ['resume', false, 'tell of what happens from now on, and send what waits'],
+    ['pause', true, 'pause a webhook: report no events until it is resumed'],
+    ['resume', false, 'resume a webhook: report events from now on, and send waiting deliveries'],
   ] as const)
     addIdCommand(webhooks, { name, description }, async (id, flags) => {
       const { api } = await connect(flags);
       const reply = await api.call(webhookRoutes.change, { params: { id }, body: { paused } });
       if (flags.json) printJson(reply);
-      else console.log(paused ? 'It is paused.' : 'It tells of what happens from now on.');
+      else console.log(paused ? 'The webhook is paused.' : 'The webhook reports events from now on.');
     });
   addIdCommand(
     webhooks,
@@ -178,7 +188,7 @@ function addChangeCommands(webhooks: Command): void {
   );
   addIdCommand(
     webhooks,
-    { name: 'rotate', description: 'make a new secret; the one before is valid for another 24 hours' },
+    { name: 'rotate', description: 'create a new secret; the previous one stays valid for 24 hours' },
     async (id, flags) => {
       const { api } = await connect(flags);
       const reply = await api.call(webhookRoutes.rotate, { params: { id } });
@@ -191,7 +201,7 @@ function addChangeCommands(webhooks: Command): void {
 function addDeliveryCommands(webhooks: Command): void {
   addIdCommand(
     webhooks,
-    { name: 'test', description: 'send a message of the type webhook.test' },
+    { name: 'test', description: 'send a test message (type webhook.test)' },
     async (id, flags) => {
       const { api } = await connect(flags);
       const reply = await api.call(webhookRoutes.test, { params: { id } });
@@ -203,19 +213,19 @@ function addDeliveryCommands(webhooks: Command): void {
     .command('deliveries')
     .description('list the deliveries of a webhook, newest first')
     .argument('<webhook>', 'ID')
-    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--limit <count>', 'maximum number of deliveries', parseLimit, 20)
     .option('--json', "print the API's reply")
     .action(async (id: string, flags: Flags & { limit: number }) => {
       const { api } = await connect(flags);
       const query = { limit: flags.limit };
       const reply = await api.call(webhookRoutes.listDeliveries, { params: { id }, query });
       if (flags.json) printJson(reply);
-      else printTable({ flexible: 'problem', rows: reply.deliveries.map(deliveryRow) }, 'It had none yet.');
+      else printTable({ flexible: 'problem', rows: reply.deliveries.map(deliveryRow) }, 'No deliveries yet.');
     });
   addConnectionOptions(deliveries);
   const replay = webhooks
     .command('replay')
-    .description('make a delivery again')
+    .description('send a delivery again')
     .argument('<webhook>', 'ID')
     .argument('<delivery>', 'ID')
     .option('--json', "print the API's reply")
@@ -242,15 +252,15 @@ function addIdCommand(
   addConnectionOptions(command);
 }
 
-/** Chats check no signature. */
+/** Returns the text about the key of a webhook. Chats and e-mails have no secret, because they check no signature. */
 function keyText({ webhook, secret }: { webhook: Webhook; secret: string | null }): string {
-  if (webhook.format !== 'phalanx') return `It sends messages to ${chatNames[webhook.format]}.`;
-  if (secret !== null) return `Secret: ${secret}\nKeep it now: it is not shown again.`;
-  return webhook.public_key === null ? 'It sends e-mails.' : `Public key: ${webhook.public_key}`;
+  if (webhook.format !== 'phalanx') return `The webhook sends messages to ${chatNames[webhook.format]}.`;
+  if (secret !== null) return `Secret: ${secret}\nSave it now: it is not shown again.`;
+  return webhook.public_key === null ? 'The webhook sends e-mails.' : `Public key: ${webhook.public_key}`;
 }
 
 const onItsWay = (id: string, delivery: WebhookDelivery): string =>
-  `Delivery ${delivery.id} is on its way: "phalanx webhooks deliveries ${printable(id)}" says what becomes of it.`;
+  `Delivery ${delivery.id} was queued: "phalanx webhooks deliveries ${printable(id)}" shows its status.`;
 
 const timeText = (time: number | null): string => (time === null ? '' : new Date(time).toISOString());
 
@@ -263,7 +273,7 @@ const row = ({ id, name, url, format, events, health }: Webhook): Record<string,
   url: addressOf({ url, format }),
 });
 
-/** The path of a chat's address is its key: anyone who has it can write there. */
+/** Returns the URL to show. The path of a chat's URL is a secret: anyone who has it can post there. */
 const addressOf = ({ url, format }: Pick<Webhook, 'url' | 'format'>): string =>
   format === 'phalanx' ? url : new URL(url).host;
 

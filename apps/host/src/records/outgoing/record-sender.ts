@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { CaptureKind } from '@phalanx/protocol';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { recordRoutes, type CaptureKind } from '@phalanx/protocol';
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { CalledPhone } from '../../phones/call-phone.ts';
@@ -8,11 +9,12 @@ import { createPhoneCamera } from '../phone-camera.ts';
 import type { RecordLimits } from '../record-limits.ts';
 import { RunRecorder } from '../run-recorder.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
-import { type CaptureServer, putCapture } from './put-capture.ts';
+import { upload } from './upload.ts';
 import { RecordOutbox, type RecordIndex } from './record-outbox.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 
-interface RecordDeliveryOptions extends CaptureServer {
+interface RecordDeliveryOptions {
+  server: ApiClient;
   /** Folder of the records that wait for the server. */
   dir: string;
   phones: PhoneWatch;
@@ -22,7 +24,7 @@ interface RecordDeliveryOptions extends CaptureServer {
   log: Logger;
 }
 
-/** All records of this host, from the runs that make them to the server that keeps them. */
+/** Delivers all records of this host, from the runs that make them to the server that stores them. */
 export class RecordSender {
   readonly #options: RecordDeliveryOptions;
   readonly #outbox: RecordOutbox;
@@ -35,7 +37,7 @@ export class RecordSender {
     this.#uploader = new RecordUploader({ ...options, outbox: this.#outbox });
   }
 
-  /** Takes up the records that an earlier life of the host could not deliver. */
+  /** Recovers the records that an earlier process of the host could not deliver. */
   async recover(): Promise<void> {
     for (const recordId of await this.#outbox.recover()) this.#uploader.add(recordId);
   }
@@ -57,24 +59,30 @@ export class RecordSender {
     });
   }
 
-  /** The server has the record, and says which captures it lacks. */
+  /** Handles the server's message that it has stored the record and lacks these captures. */
   stored(recordId: string, missing: readonly MissingCapture[]): void {
     this.#uploader.stored(recordId, missing);
   }
 
-  /** Records that the server has not taken stay on disk. */
+  /** Stops the uploads. Records that the server has not accepted stay on disk. */
   close(): Promise<void> {
     return this.#uploader.close();
   }
 }
 
-/** A capture that the server has not got. */
+const contentTypes: Readonly<Record<CaptureKind, string>> = {
+  tree: 'application/json',
+  screenshot: 'image/jpeg',
+};
+
+/** Capture that the server lacks. */
 interface MissingCapture {
   screen_id: string;
   kind: CaptureKind;
 }
 
-interface RecordUploaderOptions extends CaptureServer {
+interface RecordUploaderOptions {
+  server: ApiClient;
   connection: ServerConnection;
   outbox: RecordOutbox;
   limits: Pick<RecordLimits, 'uploadMs' | 'uploadsAtOnce' | 'firstRetryMs' | 'lastRetryMs' | 'answerMs'>;
@@ -82,8 +90,8 @@ interface RecordUploaderOptions extends CaptureServer {
 }
 
 /**
- * Brings the records of the outbox to the server: tells it of the record, sends the captures that it names as missing,
- * and forgets the record. Whatever goes wrong begins again with the telling.
+ * Uploads the records of the outbox: sends the record, then the captures that the server names as missing, and removes
+ * the record. A retry starts again with the record.
  */
 class RecordUploader {
   readonly #options: RecordUploaderOptions;
@@ -100,7 +108,7 @@ class RecordUploader {
     this.#queue.add(recordId);
   }
 
-  /** The server has the record, and says what it lacks. */
+  /** Passes on the server's message that it has stored the record and lacks these captures. */
   stored(recordId: string, missing: readonly MissingCapture[]): void {
     this.#answers.get(recordId)?.(missing);
   }
@@ -121,7 +129,7 @@ class RecordUploader {
   async #read(recordId: string): Promise<RecordIndex | undefined> {
     const { outbox, log } = this.#options;
     return outbox.folder.read(recordId).catch((error: unknown) => {
-      // A record that is gone had to make room for newer ones.
+      // A missing record was dropped to make room for newer ones.
       if (outbox.has(recordId)) log.error({ err: error, recordId }, 'A damaged record was dropped');
       return undefined;
     });
@@ -144,7 +152,7 @@ class RecordUploader {
   }
 
   async #send(record: RecordIndex, missing: MissingCapture, signal: AbortSignal): Promise<void> {
-    const { outbox, limits, log } = this.#options;
+    const { server, outbox, limits, log } = this.#options;
     const address = {
       recordId: record.report.record_id,
       screenId: missing.screen_id,
@@ -158,8 +166,16 @@ class RecordUploader {
       return undefined;
     });
     if (body === undefined) return;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(limits.uploadMs)]);
-    const isTaken = await putCapture(this.#options, address, { body, signal: limit });
+    const isTaken = await upload(server, {
+      endpoint: recordRoutes.putCapture,
+      inputs: {
+        params: { record_id: address.recordId, screen_id: address.screenId, kind: address.kind },
+        headers: { 'content-type': contentTypes[address.kind] },
+        body: new Uint8Array(body),
+      },
+      timeoutMs: limits.uploadMs,
+      signal,
+    });
     if (!isTaken) log.warn(address, 'The server did not take a capture of a record');
   }
 }

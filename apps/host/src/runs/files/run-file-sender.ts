@@ -1,21 +1,23 @@
 import { openAsBlob } from 'node:fs';
-import type { FilmPartAbout } from '@phalanx/protocol';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { filmRoutes, runRoutes, type FilmPartAbout } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import { DeliveryQueue } from '../../records/outgoing/delivery-queue.ts';
-import { type CaptureServer, putBody, type Upload } from '../../records/outgoing/put-capture.ts';
+import { upload, type Upload } from '../../records/outgoing/upload.ts';
 import type { RecordLimits } from '../../records/record-limits.ts';
 import type { RunSecrets } from '../run-secrets.ts';
 import { RunFiles, RunFileSpool, type SpooledFile } from './run-files.ts';
 
 /** Maximum size of all files that wait on disk for the server, in bytes. */
 const maxSpooledBytes = 2_000_000_000;
-/** Share of that size beyond which films get no further parts: files that code attaches must not be lost. */
+/** Share of that size above which films get no further parts: files that code attaches must not be lost. */
 const filmShare = 0.5;
-/** Minimum speed of an upload, in bytes a millisecond. A slower one is given up, and tried again. */
+/** Minimum speed of an upload in bytes per millisecond. A slower upload is aborted and retried. */
 const minBytesPerMs = 50;
 
-interface RunFileSenderOptions extends CaptureServer {
+interface RunFileSenderOptions {
+  server: ApiClient;
   /** Folder of the files that wait for the server. */
   dir: string;
   /** Maximum size of the files of one run together, in bytes. */
@@ -30,12 +32,12 @@ interface Waiting {
   readonly tried: PromiseWithResolvers<void>;
 }
 
-/** All files and films of the runs of this host, from the runs that make them to the server that keeps them. */
+/** Delivers all files and films of this host's runs, from the runs that make them to the server that stores them. */
 export class RunFileSender {
   readonly #options: RunFileSenderOptions;
   readonly #spool: RunFileSpool;
   readonly #queue: DeliveryQueue;
-  /** The files of each run that the server was not offered yet. */
+  /** Files of each run that were not yet offered to the server. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(options: RunFileSenderOptions) {
@@ -45,7 +47,7 @@ export class RunFileSender {
     this.#queue = new DeliveryQueue({ ...options, what: 'A file of a run', deliver });
   }
 
-  /** Takes up the files that an earlier life of the host could not deliver. */
+  /** Recovers the files that an earlier process of the host could not deliver. */
   async recover(): Promise<void> {
     for (const file of await this.#spool.recover()) this.#add(file);
   }
@@ -61,19 +63,22 @@ export class RunFileSender {
     });
   }
 
-  /** Resolves with false when too much waits for the server. */
+  /** Stores a part of a film. Resolves with false when too many bytes wait for the server. */
   async keepFilmPart(runId: string, about: FilmPartAbout, content: Buffer): Promise<boolean> {
     if (this.#spool.usedBytes + content.byteLength > filmShare * maxSpooledBytes) return false;
     this.#add(await this.#spool.putFilmPart(runId, about, content));
     return true;
   }
 
-  /** Resolves when the server was offered all files of the run and its film, so that whoever sees the end of the run sees them. */
+  /**
+   * Resolves when all files of the run and its film were offered to the server, so that they are visible as soon as the
+   * end of the run is.
+   */
   async whenOffered(runId: string): Promise<void> {
     await this.#waiting.get(runId)?.tried.promise;
   }
 
-  /** Stops the uploads. Files that the server has not taken stay on disk. */
+  /** Stops the uploads. Files that the server has not accepted stay on disk. */
   close(): Promise<void> {
     return this.#queue.close();
   }
@@ -100,14 +105,11 @@ export class RunFileSender {
     }
   }
 
-  /** False when the server will never take it. */
+  /** Returns false when the server will never accept the file. */
   async #send(file: SpooledFile, signal: AbortSignal): Promise<boolean> {
     const timeoutMs = this.#options.limits.uploadMs + file.size_bytes / minBytesPerMs;
-    return putBody(this.#options, {
-      ...placeOf(file),
-      body: await openAsBlob(this.#spool.contentPath(file.file_id)),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]),
-    });
+    const body = await openAsBlob(this.#spool.contentPath(file.file_id));
+    return upload(this.#options.server, { ...uploadOf(file, body), timeoutMs, signal });
   }
 
   #offered({ run_id, file_id }: SpooledFile): void {
@@ -119,21 +121,14 @@ export class RunFileSender {
   }
 }
 
-/** Upload path and content type of a file at the server. */
-function placeOf({
-  run_id,
-  file_id,
-  name,
-  content_type,
-  film,
-}: SpooledFile): Pick<Upload, 'path' | 'contentType' | 'isForRoom'> {
-  const path = `/api/v2/hosts/runs/${run_id}`;
+function uploadOf(file: SpooledFile, body: Blob): Pick<Upload, 'endpoint' | 'inputs' | 'isForRoom'> {
+  const { run_id, file_id, name, content_type, film } = file;
   if (film === undefined) {
-    const query = new URLSearchParams({ name, content_type }).toString();
-    return { path: `${path}/files/${file_id}?${query}`, contentType: 'application/octet-stream' };
+    const inputs = { params: { run_id, file_id }, query: { name, content_type }, body };
+    return { endpoint: runRoutes.putFile, inputs };
   }
-  const about = Object.entries(film).map(([key, value]): [string, string] => [key, String(value)]);
-  const query = new URLSearchParams(about).toString();
-  // Films that wait for room would soon fill the disk.
-  return { path: `${path}/film/${file_id}?${query}`, contentType: content_type, isForRoom: true };
+  const headers = { 'content-type': content_type };
+  const inputs = { params: { run_id, part_id: file_id }, query: film, headers, body };
+  // Film parts are not kept until their user has room: they would soon fill the disk.
+  return { endpoint: filmRoutes.put, inputs, isForRoom: true };
 }

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { usageError } from '../../../exit-codes.ts';
 import { getRecord } from './read-records.ts';
+import { readTree } from './read-tree.ts';
 
 interface Flags extends ConnectionFlags {
   run?: true;
@@ -16,31 +17,31 @@ interface Flags extends ConnectionFlags {
 function parseNumber(text: string): number {
   const number = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   if (number >= 1) return number;
-  throw new InvalidArgumentError('Give the number of a screen, from 1.');
+  throw new InvalidArgumentError('Expected the number of a screen, from 1.');
 }
 
 /** `phalanx records keep` */
 export function addKeepCommand(records: Command): void {
   const command = records
     .command('keep')
-    .description('keep a screen of a record in the project folder that you are in, as a golden screen')
-    .argument('<record>', 'its ID, or how that begins')
+    .description('save a screen of a record as a golden screen in the current project folder')
+    .argument('<record>', 'record ID, or its beginning (at least 4 characters)')
     .option(
       '--screen <number>',
-      'which one, as "records show" numbers them; by default the last',
+      'number of the screen in "phalanx records show"; default: the last one',
       parseNumber,
     )
-    .option('--run', 'all of its screens in their order, as a golden run')
-    .option('--state <state>', 'what the code has to take it for; by default what it has taken it for')
-    .option('--name <name>', 'of the file; by default of model, Android version and record')
-    .option('--force', 'replace a file of that name')
+    .option('--run', 'save all screens of the record in order, as a golden run')
+    .option('--state <state>', 'state that the code must recognise; default: the recorded state')
+    .option('--name <name>', 'file name; default: made of model, Android version and record ID')
+    .option('--force', 'replace an existing file')
     .addHelpText(
       'after',
       `
-What persons have typed, numbers and long texts become letters of the same length, unless the code needs them to know
-the screen; masks.json is kept to.
+Typed text, numbers and long texts are replaced by placeholders of the same length, unless the code needs them to
+recognise the screen. masks.json applies.
 
-A golden run is kept when the code of this folder does with its screens what the record tells.
+A golden run is saved only if the code of this folder behaves as in the record.
 
 Examples:
   phalanx records keep 0199 --state Checkout && phalanx test
@@ -59,8 +60,8 @@ async function keepRecord(id: string, flags: Flags): Promise<void> {
   if (screen === undefined) throw usageError(`The record has ${record.screens.length} screens.`);
   const state = flags.state ?? screen.screenState;
   if (flags.state === undefined && isUnknownState(state))
-    throw usageError('The screen was unknown: give --state with what the code has to take it for.');
-  const tree = await readTree(screen.uiUrl);
+    throw usageError('The screen was unknown: pass --state with the state that the code must recognise.');
+  const tree = await readCapturedTree(screen.uiUrl);
   const { keepScreen } = await import('../../../golden/keep-screen.ts');
   await keepScreen({
     tree,
@@ -77,10 +78,10 @@ async function keepWholeRecord(
   { screen, state, name, force }: Flags,
 ): Promise<void> {
   if (screen !== undefined || state !== undefined)
-    throw usageError('--run keeps all screens as they are: leave --screen and --state out.');
+    throw usageError('--run keeps all screens with their states: omit --screen and --state.');
   const screens = await Promise.all(
     record.screens.map(async ({ uiUrl, screenState, nextStage: stage, actions: calls }) => {
-      return { state: screenState, stage, calls, tree: await readTree(uiUrl) };
+      return { state: screenState, stage, calls, tree: await readCapturedTree(uiUrl) };
     }),
   );
   if (screens.length === 0) throw usageError('The record has no screens.');
@@ -93,19 +94,16 @@ async function keepWholeRecord(
   });
 }
 
-/** End of the run for a replay of the record in order. */
+/** Returns how the run ended, for a replay of the record in order. */
 function endOf({ type, error }: OutOfStepsRecord): 'submits' | 'throws' | null {
   if (type === 'crash') return 'throws';
   return type === 'outOfSteps' || (type === 'timeout' && error === null) ? 'submits' : null;
 }
 
-async function readTree(url: string | null): Promise<ScreenTree> {
-  if (url === null)
-    throw usageError('The tree of this screen could not be captured: choose another --screen.');
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`The server gave no tree: ${response.status}`);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the host has stored it
-  return (await response.json()) as ScreenTree;
+async function readCapturedTree(url: string | null): Promise<ScreenTree> {
+  if (url === null) throw usageError('The tree of this screen was not captured: choose another --screen.');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host stored this tree
+  return (await readTree(url)) as ScreenTree;
 }
 
 const nameOf = ({ device_info: device, out_of_steps_id: id }: OutOfStepsRecord, number: number): string =>

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ApiClient } from '@phalanx/client/api-client';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { fileRoutes, fixKinds, groupRoutes, type ReplyOf, type SignCandidate } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { type ApiClient, ApiRefusal } from '../../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { printable } from '../../../output/terminal.ts';
@@ -29,24 +30,24 @@ export function addProposeCommand(
 ): void {
   const command = groups
     .command('propose')
-    .description('propose signs that recognise the screens of a group, and the change of the code')
-    .argument('<group>', 'its ID, or how that begins or ends')
-    .option('--state <name>', 'what the code is to call the screen; by default made of its title')
+    .description('propose signs that recognise the screens of a group, and the code change')
+    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
+    .option('--state <name>', 'state name for the screen in the code; default: made from its title')
     .addOption(
-      new Option('--kind <kind>', 'a state, or an entry of the dialogs of runStages').choices(fixKinds),
+      new Option(
+        '--kind <kind>',
+        'form of the change: a state, or an entry in the dialogs of runStages',
+      ).choices(fixKinds),
     )
-    .option('--sign <number>', 'which of the signs is written or shown', parseNumber, 1)
-    .option(
-      '--write [folder]',
-      "write the changed files into a project's folder; by default the one you are in",
-    )
-    .addOption(new Option('--diff', 'print the change only').conflicts(['write', 'json']))
+    .option('--sign <number>', 'number of the sign to write or show', parseNumber, 1)
+    .option('--write [folder]', "write the changed files into a project's folder; default: the current one")
+    .addOption(new Option('--diff', 'print only the change, as a diff').conflicts(['write', 'json']))
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-Each sign holds on all kept screens of the group, and on no other saved screen of the automation. Nothing is saved on the
-server: look at the change, try it with "phalanx test" or "phalanx replay", and push it.
+Each sign matches all kept screens of the group, and no other saved screen of the automation. Nothing is saved on the
+server: review the change, try it with "phalanx test" or "phalanx replay", and push it.
 
 Examples:
   phalanx groups propose 01a1fc26 --state RateDialog
@@ -70,28 +71,28 @@ Examples:
 
 function parseNumber(text: string): number {
   if (/^[1-9]$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be the number of a sign.');
+  throw new InvalidArgumentError('Expected the number of a sign.');
 }
 
 function chosen({ candidates, problem }: Proposal, number: number): SignCandidate {
   const candidate = candidates[number - 1];
   if (candidate !== undefined) return candidate;
   if (candidates.length === 0) throw new CommandError(exitCodes.failed, problem);
-  throw usageError(`There is no sign ${number}: there are ${candidates.length}.`);
+  throw usageError(`Sign ${number} does not exist: the proposal has ${candidates.length}.`);
 }
 
-/** The change as a diff. Throws with the code to insert by hand when there is none. */
+/** Returns the change as a diff. If there is none, throws an error with the code to insert by hand. */
 function changeOf({ files, problem, snippet }: SignCandidate): string {
   if (files.length > 0)
     return files
       .map(({ diff }) => printable(diff))
       .join('')
       .trimEnd();
-  throw new CommandError(exitCodes.failed, printable(`${problem} To put in by hand:\n${snippet}`));
+  throw new CommandError(exitCodes.failed, printable(`${problem} Code to insert by hand:\n${snippet}`));
 }
 
 const fragileText: Record<SignCandidate['fragile'][number], string> = {
-  opaque_id: 'the ID may be another one in the next version',
+  opaque_id: 'the ID may change in the next version',
   text: 'a text',
   one_language: 'one language',
   one_app_version: 'one version of the app',
@@ -112,7 +113,7 @@ function print(proposal: Proposal, { sign, write }: Flags): void {
   const { files, problem: why, snippet } = chosen(proposal, sign);
   console.log();
   if (files.length > 0) for (const { diff } of files) console.log(printable(diff).trimEnd());
-  else console.log(printable(`${why} To put in by hand:\n\n${snippet}`).trimEnd());
+  else console.log(printable(`${why} Code to insert by hand:\n\n${snippet}`).trimEnd());
 }
 
 interface Writing {
@@ -122,14 +123,14 @@ interface Writing {
   write: string | true;
 }
 
-/** Writes nothing unless all files are as the server has them: a change of one's own would be lost. */
+/** Writes the fix only if all files are the same as on the server: local changes would be lost. */
 async function writeFix(api: ApiClient, { projectId, proposal, sign, write }: Writing): Promise<void> {
   const candidate = chosen(proposal, sign);
   if (candidate.files.length === 0) changeOf(candidate);
   const root = write === true ? (await findLinkedFolder())?.root : path.resolve(write);
   if (root === undefined)
     throw usageError(
-      'This folder is of no project: name one, "--write FOLDER", or link it with "phalanx project link".',
+      'This folder belongs to no project: pass one with --write FOLDER, or link it with "phalanx project link".',
     );
   for (const { path: file } of candidate.files) await requireUnchanged(api, { projectId, root, file });
   for (const { path: file, content } of candidate.files) {
@@ -146,14 +147,14 @@ async function requireUnchanged(
   if (problem !== undefined || (await isBehindLink(root, file)))
     throw new CommandError(
       exitCodes.failed,
-      `${file} can't be written: ${problem ?? 'it lies behind a link'}.`,
+      `${file} cannot be written: ${problem ?? 'it is behind a symbolic link'}.`,
     );
   const local = await readFile(path.join(root, file), 'utf8').catch(() => undefined);
   const saved = await readSaved(api, projectId, file);
   if (local === saved) return;
   throw new CommandError(
     exitCodes.failed,
-    `${file} is not as the server has it: "phalanx project push" or "phalanx project pull" first. Nothing was written.`,
+    `${file} differs from the server, so nothing was written: run "phalanx project push" or "phalanx project pull" first.`,
   );
 }
 
@@ -161,7 +162,7 @@ async function readSaved(api: ApiClient, id: string, file: string): Promise<stri
   try {
     return (await api.call(fileRoutes.read, { params: { id }, query: { path: file } })).content;
   } catch (error) {
-    if (error instanceof ApiRefusal) return undefined;
+    if (error instanceof ServiceError) return undefined;
     throw error;
   }
 }

@@ -60,10 +60,10 @@ test('an unknown screen is known, proved and solved by commands alone', { timeou
   expect(shown).toContain("+      when: 'Enjoying this app?',");
   expect(shown).toContain("+      do: (screen) => screen.findById('android:id/button2')?.tap(),");
 
-  // Text that somebody else has typed here is not lost.
+  // Local changes to the file are not lost.
   const before = await readMain();
   await writeFile(path.join(folder, 'main.ts'), `${before}// mine\n`);
-  expect((await phalanx('groups', 'propose', ...fix, '--write')).stderr).toContain('Nothing was written');
+  expect((await phalanx('groups', 'propose', ...fix, '--write')).stderr).toContain('nothing was written');
   expect(await readMain()).toBe(`${before}// mine\n`);
   await writeFile(path.join(folder, 'main.ts'), before);
   expect((await phalanx('groups', 'propose', ...fix, '--write', '--sign', '9')).code).toBe(2);

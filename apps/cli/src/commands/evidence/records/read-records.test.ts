@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ApiClient } from '@phalanx/client/api-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { ApiClient } from '../../../api-client.ts';
+import { clientFor } from '../../../connection/client-for.ts';
 import { getRecordId } from './read-records.ts';
 
 const start = '01a209b7-08db-72df-956f-433e5c53';
@@ -20,7 +21,7 @@ const server = createServer((request, response) => {
 let api: ApiClient;
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  api = new ApiClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token');
+  api = clientFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token');
 });
 afterAll(() => void server.close());
 

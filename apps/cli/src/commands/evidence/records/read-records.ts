@@ -1,3 +1,4 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import {
   recordRoutes,
   type OutOfStepsRecord,
@@ -5,7 +6,6 @@ import {
   type recordTypes,
 } from '@phalanx/protocol';
 
-import type { ApiClient } from '../../../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { getRunId } from '../../../follow/find-runs.ts';
 import { deviceIdOf, listDevices, getAutomationId, isUuid } from '../../../launch/find-by-name.ts';
@@ -19,7 +19,7 @@ export interface RecordFilter {
   tag?: string;
 }
 
-/** The matching records, newest first, one call each. */
+/** Yields the matching records, newest first, with one call for each. */
 export async function* readRecords(api: ApiClient, filter: RecordFilter): AsyncGenerator<OutOfStepsRecord> {
   const { automation, device, run, type, status, tag } = filter;
   const query = {
@@ -39,7 +39,7 @@ export async function* readRecords(api: ApiClient, filter: RecordFilter): AsyncG
   }
 }
 
-/** `text` is an ID or its beginning. Throws the server's refusal when there is no such record. */
+/** Returns the record whose ID is or begins with `text`. Throws the server's refusal if the record does not exist. */
 export async function getRecord(api: ApiClient, text: string): Promise<OutOfStepsRecord> {
   const id = await getRecordId(api, text);
   const { result } = await api.call(recordRoutes.list, { query: { cursor: id } });
@@ -49,7 +49,7 @@ export async function getRecord(api: ApiClient, text: string): Promise<OutOfStep
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The first ID after all that begin like this. */
+/** Returns the first ID after all IDs with this beginning. */
 function idAfter(beginning: string): string {
   const last = `${beginning}${lastId.slice(beginning.length)}`;
   if (last === lastId) return last;
@@ -57,12 +57,12 @@ function idAfter(beginning: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** IDs are in the order of creation: those that begin alike stand together. */
+/** Finds a record by the beginning of its ID. IDs are ordered by creation, so IDs with one beginning are adjacent. */
 export async function getRecordId(api: ApiClient, text: string): Promise<string> {
   const start = text.toLowerCase();
   if (isUuid(start)) return start;
   if (!/^[0-9a-f-]{4,35}$/.test(start))
-    throw usageError(`"${text}" is no record: "phalanx records list" has them.`);
+    throw usageError(`"${text}" is not a record ID: "phalanx records list" lists the records.`);
   const found: string[] = [];
   let cursor = idAfter(start);
   while (found.length < 2) {
@@ -75,8 +75,10 @@ export async function getRecordId(api: ApiClient, text: string): Promise<string>
   if (only === undefined)
     throw new CommandError(
       exitCodes.refused,
-      `No record begins with ${text}: "phalanx records list" has them.`,
+      `No record begins with ${text}: "phalanx records list" lists the records.`,
     );
   if (found.length === 1) return only;
-  throw usageError(`Several records begin with ${text}, such as ${found.join(' and ')}: give more of it.`);
+  throw usageError(
+    `Several records begin with ${text}, such as ${found.join(' and ')}: pass more characters of the ID.`,
+  );
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { ApiClient } from '@phalanx/client/api-client';
 import { type Command, Option, InvalidArgumentError } from 'commander';
 import {
   type Device,
@@ -16,7 +17,7 @@ import { formatAge } from '../../../output/duration.ts';
 import { printJson, printTable } from '../../../output/table.ts';
 import { parseLimit } from '../../../option-values.ts';
 import { readRecords, type RecordFilter, getRecordId, getRecord } from './read-records.ts';
-import type { ApiClient } from '../../../api-client.ts';
+import { readTree } from './read-tree.ts';
 import { printMessage, notice, printableLine } from '../../../output/terminal.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
 import { treeText } from '../../../output/tree-text.ts';
@@ -25,7 +26,7 @@ import { treeText } from '../../../output/tree-text.ts';
 export function addRecordCommands(program: Command): void {
   const records = program
     .command('records')
-    .description('review out-of-steps records: the screens that automations did not know')
+    .description('review out-of-steps records: screens that automations did not recognise')
     .addHelpText(
       'after',
       `
@@ -48,21 +49,21 @@ interface Flags extends ConnectionFlags, RecordFilter {
 }
 
 const noRecords =
-  'No records. Automations make them with agent.utils.outOfSteps.submit(), and when they crash or time out.';
+  'No records. Automations create them with agent.utils.outOfSteps.submit(), and when they crash or time out.';
 
 /** `phalanx records list` */
 function addListCommand(records: Command): void {
   const command = records
     .command('list')
     .description('list records, newest first')
-    .option('--automation <automation>', 'only of this project (ID or name) or launch ID')
-    .option('--device <device>', 'only of this device')
-    .option('--run <run>', 'only of this run: its ID, or how it begins or ends')
-    .addOption(new Option('--type <type>', 'only of this type').choices(recordTypes))
-    .addOption(new Option('--status <status>', 'only in this state').choices(recordStatuses))
-    .option('--tag <tag>', 'only with this debug tag')
-    .option('--limit <count>', 'at most so many', parseLimit, 20)
-    .option('--json', 'print the records as the API gives them')
+    .option('--automation <automation>', 'only records of this project (ID or name) or launch ID')
+    .option('--device <device>', 'only records of this device')
+    .option('--run <run>', 'only records of this run: ID, or its beginning or end (at least 4 characters)')
+    .addOption(new Option('--type <type>', 'only records of this type').choices(recordTypes))
+    .addOption(new Option('--status <status>', 'only records in this state').choices(recordStatuses))
+    .option('--tag <tag>', 'only records with this debug tag')
+    .option('--limit <count>', 'maximum number of records', parseLimit, 20)
+    .option('--json', 'print the records as JSON')
     .action(async ({ limit, json, ...flags }: Flags) => {
       const { api } = await connect(flags);
       const found: OutOfStepsRecord[] = [];
@@ -86,7 +87,7 @@ function row(record: OutOfStepsRecord, devices: readonly Device[]): Record<strin
     automation: record.automation_name,
     device: serialOf(devices, record.device_info.device_id),
     type: record.type,
-    // Others have the tag that records without one have.
+    // Other types have only the default tag.
     tag: record.type === 'debug' ? record.tag : '',
     status: record.saved ? `${record.status}, saved` : record.status,
     ago: formatAge(Date.parse(record.added)),
@@ -110,11 +111,11 @@ const save =
 const remove: Change = (api, id) => api.call(recordRoutes.delete, { params: { id } });
 
 const changes: Record<string, { description: string; change: Change }> = {
-  solve: { description: 'mark records as solved, for good', change: mark('solved') },
-  skip: { description: 'mark records as skipped, for good', change: mark('skipped') },
+  solve: { description: 'permanently mark records as solved', change: mark('solved') },
+  skip: { description: 'permanently mark records as skipped', change: mark('skipped') },
   save: { description: 'protect records from automatic deletion for 2 months', change: save(true) },
-  unsave: { description: 'end the protection', change: save(false) },
-  delete: { description: 'delete records with their trees and pictures, for good', change: remove },
+  unsave: { description: 'end the protection from automatic deletion', change: save(false) },
+  delete: { description: 'permanently delete records with their trees and pictures', change: remove },
 };
 
 /** `phalanx records solve|skip|save|unsave|delete` */
@@ -123,7 +124,7 @@ function addMarkCommands(records: Command): void {
     const command = records
       .command(name)
       .description(description)
-      .argument('<records...>', 'their IDs, or how each begins')
+      .argument('<records...>', 'record IDs, or their beginnings (at least 4 characters)')
       .action(async (ids: readonly string[], flags: ConnectionFlags) => {
         const { api } = await connect(flags);
         for (const text of ids) printMessage(await change(api, await getRecordId(api, text)));
@@ -132,11 +133,11 @@ function addMarkCommands(records: Command): void {
   }
 }
 
-/** Without a desktop there is nothing to open it with; the address is printed all the same. */
+/** Opens the address in the browser. Without a desktop this fails, and the user opens the printed address. */
 function openInBrowser(url: string): void {
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const child = spawn(program, [url], { stdio: 'ignore', detached: true });
-  child.on('error', () => notice(`${program} is not here: open the address yourself.`));
+  child.on('error', () => notice(`${program} is not installed: open the address yourself.`));
   child.unref();
 }
 
@@ -145,7 +146,7 @@ function addOpenCommand(records: Command): void {
   const command = records
     .command('open')
     .description('open the last picture of a record in the browser, and print its address')
-    .argument('<record>', 'its ID, or how that begins')
+    .argument('<record>', 'record ID, or its beginning (at least 4 characters)')
     .action(async (id: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       const { screens } = await getRecord(api, id);
@@ -154,7 +155,7 @@ function addOpenCommand(records: Command): void {
       if (url === undefined || url === null) {
         throw new CommandError(
           exitCodes.refused,
-          'The record has no picture: "phalanx records show" has its trees.',
+          'The record has no picture: "phalanx records show" prints its trees.',
         );
       }
       console.log(url);
@@ -173,17 +174,17 @@ type Screen = OutOfStepsRecord['screens'][number];
 function parseCount(text: string): number {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
   if (count <= 50) return count;
-  throw new InvalidArgumentError('Give a number from 0 to 50.');
+  throw new InvalidArgumentError('Expected a number from 0 to 50.');
 }
 
 /** `phalanx records show` */
 function addShowCommand(records: Command): void {
   const command = records
     .command('show')
-    .description('show a record, with the trees of its last screens as text')
-    .argument('<record>', 'its ID, or how that begins')
-    .option('--screens <count>', 'show the trees of so many screens, the last ones', parseCount, 1)
-    .option('--json', 'print the record as the API gives it')
+    .description('show a record, and the trees of its last screens as text')
+    .argument('<record>', 'record ID, or its beginning (at least 4 characters)')
+    .option('--screens <count>', 'number of last screens whose trees are shown', parseCount, 1)
+    .option('--json', 'print the record as JSON')
     .action(async (id: string, flags: ShowFlags) => {
       const { api } = await connect(flags);
       const record = await getRecord(api, id);
@@ -220,7 +221,7 @@ const appLines = ({
   activity,
   language,
 }: NonNullable<OutOfStepsRecord['app']>): Record<string, string> => ({
-  App: `${name} ${version ?? '(version not known)'}`,
+  App: `${name} ${version ?? '(unknown version)'}`,
   ...(activity === null ? {} : { Activity: activity }),
   ...(language === null ? {} : { Language: language }),
 });
@@ -239,7 +240,7 @@ function printScreen(
 }
 
 async function printTree({ uiUrl }: Screen): Promise<void> {
-  const tree: unknown = uiUrl === null ? undefined : await (await fetch(uiUrl)).json();
-  if (tree === undefined) console.log('  (its tree could not be captured)');
+  const tree: unknown = uiUrl === null ? undefined : await readTree(uiUrl);
+  if (tree === undefined) console.log('  (tree was not captured)');
   else for (const line of treeText(tree)) console.log(`  ${line}`);
 }

@@ -18,11 +18,11 @@ import {
   freeBytesOf,
 } from '@phalanx/settings';
 
-import { ApiClient } from '../../../api-client.ts';
 import { environment } from '../../../config.ts';
+import { clientFor } from '../../../connection/client-for.ts';
 import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
 
-/** Below the first the service soon can't store anything; below the second an operator should look after the disk. */
+/** Free bytes. Below `min` the service soon cannot store data; below `enough` an operator should free space. */
 const freeBytes = { min: 200_000_000, enough: 2_000_000_000 };
 
 /**
@@ -45,7 +45,7 @@ function tellSettings(settings: Environment): Finding {
   const given = Object.keys(settings).filter((name) => name.startsWith('PHALANX_'));
   return ok(
     'settings',
-    given.length === 0 ? 'All have their defaults.' : `Given: ${given.sort().join(', ')}.`,
+    given.length === 0 ? 'All settings have their defaults.' : `Set: ${given.sort().join(', ')}.`,
   );
 }
 
@@ -54,7 +54,7 @@ async function checkGit(): Promise<Finding> {
   try {
     const { unconfinedBecause } = await prepareGit(folder, environment['PATH'] ?? '');
     return unconfinedBecause === undefined
-      ? ok('git', 'git is new enough, and works confined.')
+      ? ok('git', 'git is new enough, and runs confined.')
       : note('git', `git is new enough. ${unconfinedBecause}`);
   } catch (error) {
     return problem('git', `${reasonOf(error)} On Debian and Ubuntu: "sudo apt install git".`);
@@ -63,7 +63,7 @@ async function checkGit(): Promise<Finding> {
   }
 }
 
-/** Writes nothing: the folder may belong to a service that runs, or not be there before the first start. */
+/** Checks the folder without writing: it may belong to a running service, or not exist before the first start. */
 async function checkDataFolder(folder: string): Promise<Finding> {
   const part = 'data folder';
   const there = existingAbove(path.resolve(folder));
@@ -73,11 +73,11 @@ async function checkDataFolder(folder: string): Promise<Finding> {
     return problem(part, reasonOf(explainFolder(error, { setting: dataDir.name, folder })));
   }
   const free = await freeBytesOf(there);
-  const text = `${path.resolve(folder)}${existsSync(folder) ? '' : ' (made at the first start)'}: ${inGigabytes(free)} are free.`;
+  const text = `${path.resolve(folder)}${existsSync(folder) ? '' : ' (created at the first start)'}: ${inGigabytes(free)} are free.`;
   if (free < freeBytes.min)
-    return problem(part, `${text} Make room, or set ${dataDir.name} to a folder on a larger disk.`);
+    return problem(part, `${text} Free some space, or set ${dataDir.name} to a folder on a larger disk.`);
   return free < freeBytes.enough
-    ? note(part, `${text} Records and films of some days need more.`)
+    ? note(part, `${text} Records and films of a few days need more.`)
     : ok(part, text);
 }
 
@@ -104,10 +104,12 @@ async function checkAddress(address: Address): Promise<Finding> {
 }
 
 const isPhalanx = (url: string): Promise<boolean> =>
-  new ApiClient(url).call(healthRoutes.alive).then(
-    () => true,
-    () => false,
-  );
+  clientFor(url)
+    .call(healthRoutes.alive)
+    .then(
+      () => true,
+      () => false,
+    );
 
 async function checkConfinement(): Promise<Finding> {
   const { holds, description } = await openConfinement();

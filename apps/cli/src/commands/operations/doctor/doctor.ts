@@ -9,21 +9,21 @@ import { addSettingFlags, settingsOf, simulatedPhonesSetting } from '../../../se
 import type { Finding } from './finding.ts';
 
 const rows = [...serverSettings, ...hostSettings, simulatedPhonesSetting];
-/** The settings with a flag of this command; the others come from the environment. */
+/** Settings with a flag of this command. The others come from the environment. */
 const flagNames = new Set(['PHALANX_LISTEN', 'PHALANX_DATA_DIR', 'PHALANX_ADB_SERVER']);
 const flagged = rows.filter(({ name }) => flagNames.has(name));
 
-/** `phalanx doctor`: what this machine lacks to run the service and its phones. */
+/** `phalanx doctor`: checks whether this machine can run the service and its phones. */
 export function addDoctorCommand(program: Command): void {
   const command = program
     .command('doctor')
-    .description('look for what keeps this machine from running Phalanx: adb, phones, git, folder, port')
+    .description('check whether this machine can run Phalanx: adb, phones, git, data folder, port and login')
     .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
       `
-Changes nothing. Reads the settings that "phalanx start" reads, so run it with the same environment and as the same user.
-Exits with 1 when something has to be put right.`,
+The command changes nothing. It reads the same settings as "phalanx start", so run it in the same environment and as the
+same user. It exits with 1 if it finds a problem.`,
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       const findings = await examine(command);
@@ -33,7 +33,7 @@ Exits with 1 when something has to be put right.`,
       if (problems > 0)
         throw new CommandError(
           exitCodes.failed,
-          `${problems} ${problems === 1 ? 'problem has' : 'problems have'} to be put right.`,
+          `${problems} ${problems === 1 ? 'problem has' : 'problems have'} to be fixed.`,
         );
     });
   addSettingFlags(command, flagged);

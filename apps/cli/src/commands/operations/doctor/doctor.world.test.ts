@@ -43,8 +43,8 @@ it('a machine that lacks nothing passes, and nothing is written', async () => {
   expect(code).toBe(0);
   for (const part of ['Node', 'git', 'data folder', 'address', 'confinement'])
     expect(find(part)).toMatchObject({ part, state: 'ok' });
-  expect(find('data folder')?.text).toContain('made at the first start');
-  expect((await examine([])).find('data folder')?.text).toContain('made at the first start');
+  expect(find('data folder')?.text).toContain('created at the first start');
+  expect((await examine([])).find('data folder')?.text).toContain('created at the first start');
 });
 
 it('a program that has the port is told from Phalanx', async () => {
@@ -75,7 +75,7 @@ it('programs that are not installed are named with how to install them', async (
     state: 'problem',
     text: expect.stringContaining('sudo apt install adb'),
   });
-  expect(stderr).toContain('2 problems have to be put right.');
+  expect(stderr).toContain('2 problems have to be fixed.');
 });
 
 it('a login that a server does not know is told as one that is wrong', async () => {

@@ -1,6 +1,6 @@
+import { ServiceError } from '@phalanx/client/service-errors';
 import { deviceRoutes, launchRoutes, type Device, type Run } from '@phalanx/protocol';
 
-import { ApiRefusal } from '../../../api-client.ts';
 import { pushFolder } from '../../code/push.ts';
 import { printCompact } from '../../fleet/screen.ts';
 import type { Connection } from '../../../connection/connection.ts';
@@ -22,23 +22,23 @@ interface DevOptions {
   }>;
 }
 
-/** Pushes and runs one folder on one phone as often as it is wanted, and shows what came of it. */
+/** Pushes and runs one folder on one phone at each request, and prints the results. */
 export class DevSession {
   readonly #options: DevOptions;
-  /** Saves are pushed then and run nothing: a hand is on the phone. */
+  /** Whether the user controls the phone. Saves are then pushed but not run. */
   #isInHand = false;
 
   constructor(options: DevOptions) {
     this.#options = options;
   }
 
-  /** Until somebody quits. Only a token that is not valid any more ends it otherwise. */
+  /** Works until the user quits. Throws only if the token is no longer valid. */
   async go(): Promise<void> {
     for (let wish: Wish = 'run'; wish !== 'quit'; wish = await this.#options.wishes.next()) {
       try {
         await this.#fulfil(wish);
       } catch (error) {
-        if (error instanceof ApiRefusal && error.status === 401) throw error;
+        if (error instanceof ServiceError && error.status === 401) throw error;
         await this.#explain(error);
       }
     }
@@ -55,10 +55,10 @@ export class DevSession {
   #takeInHand(): void {
     this.#isInHand = true;
     const { connection, device } = this.#options;
-    notice(`${device.serial} is in your hand. Its page Control:`);
-    // A notice would write the serial number in place of the ID.
+    notice(`You control ${device.serial} now. Its Control page:`);
+    // A notice would insert the serial number before the ID, and break the address.
     console.log(printable(`${connection.serverUrl}/devices/${device.device_id}?tab=control`));
-    notice('Saves are pushed and not run, until you press r.');
+    notice('Saves are pushed but not run until you press r.');
   }
 
   async #run(): Promise<void> {
@@ -72,7 +72,7 @@ export class DevSession {
     const { devices, message } = await connection.api.call(launchRoutes.launch, { body });
     notice(message);
     const ended = this.#follow(startedRuns(devices));
-    // Keeps a rejection from being unhandled: if the stop fails, nobody awaits the end.
+    // Prevents an unhandled rejection: if the stop fails, the end is not awaited.
     ended.catch(() => undefined);
     await Promise.race([ended, wishes.some()]);
     if (!wishes.isEmpty) await this.#stop(startedRuns(devices));
@@ -98,7 +98,7 @@ export class DevSession {
     const { connection, folder, device, wishes } = this.#options;
     notice(`The run ${describeEnd(run)}.`);
     for (const line of await sourceLines(folder.root, run.error?.stack ?? '')) notice(line);
-    // The screen is printed only for a person who pauses here.
+    // The screen is printed only if no further request waits.
     if (wishes.isGoingOn) return;
     const params = { id: device.device_id };
     const { screen } = await connection.api.call(deviceRoutes.screen, { params, query: { view: 'compact' } });
@@ -107,7 +107,7 @@ export class DevSession {
 
   async #explain(error: unknown): Promise<void> {
     reportError(error, false);
-    if (!(error instanceof ApiRefusal)) return;
+    if (!(error instanceof ServiceError)) return;
     for (const text of error.errors)
       for (const line of await sourceLines(this.#options.folder.root, text)) notice(line);
   }
@@ -119,7 +119,7 @@ interface Place {
   readonly column: number;
 }
 
-/** Places in the form of the compiler, `main.ts(3,7): error …`, and of a stack, `at pay (flows/pay.ts:12:5)`. */
+/** Patterns of a place in compiler errors, `main.ts(3,7): error …`, and in stacks, `at pay (flows/pay.ts:12:5)`. */
 const forms = [/^([^()]+)\((\d+),(\d+)\): /, /^\s*at (?:.* \()?([^()\s]+):(\d+):(\d+)\)?$/];
 
 function findPlace(text: string): Place | undefined {
@@ -130,7 +130,7 @@ function findPlace(text: string): Place | undefined {
   return undefined;
 }
 
-/** The lines of the folder's own file around the first place that `text` names; none when it names no file of it. */
+/** Returns the source lines up to the first place that `text` names; none if it names no file of the folder. */
 async function sourceLines(root: string, text: string): Promise<string[]> {
   const place = text
     .split('\n')
@@ -155,7 +155,7 @@ function linesAround(lines: readonly string[], { file, line, column }: Place): s
 /** A request from the keyboard, or a save. */
 export type Wish = 'saved' | 'run' | 'stop' | 'hand' | 'quit';
 
-/** Wishes in their order, each kind once. */
+/** Queue of wishes, each kind at most once. */
 export class Wishes {
   readonly #waiting: Wish[] = [];
   #arrival = Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ export class Wishes {
     this.#arrival.resolve();
   }
 
-  /** Resolves when there is one, and leaves it there. */
+  /** Resolves when the queue has a wish, without removing it. */
   async some(): Promise<void> {
     await this.#arrival.promise;
   }
@@ -174,12 +174,12 @@ export class Wishes {
     return this.#waiting.length === 0;
   }
 
-  /** Whether something is wanted that goes on with something else. */
+  /** Whether a wish other than `stop` waits. */
   get isGoingOn(): boolean {
     return this.#waiting.some((wish) => wish !== 'stop');
   }
 
-  /** Returns `quit` before all earlier wishes. */
+  /** Waits for the next wish, and removes it from the queue. `quit` goes before all earlier wishes. */
   async next(): Promise<Wish> {
     await this.some();
     const wish = this.#waiting.includes('quit') ? 'quit' : this.#waiting.shift();

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiClient } from '@phalanx/client/api-client';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
@@ -17,12 +18,11 @@ import {
 import { notice } from '../../../output/terminal.ts';
 import { getLinkedFolder } from '../../../project/project-folder.ts';
 import { untilSignal } from '../../../until-signal.ts';
-import type { ApiClient } from '../../../api-client.ts';
 import { readBase } from '../../../project/remote-files.ts';
 import { listLocalFiles } from '../../../project/local-files.ts';
 import { DevSession, Wishes, type Wish } from './dev-session.ts';
 
-/** Notifications of the operating system are missing on network drives and in containers; looking works everywhere. */
+/** Poll interval. Polling also works on network drives and in containers, where file notifications are missing. */
 const lookMs = 300;
 
 interface Flags extends ConnectionFlags, ParameterFlags {
@@ -30,22 +30,23 @@ interface Flags extends ConnectionFlags, ParameterFlags {
   labels?: string;
 }
 
-/** `phalanx dev`: the loop of somebody who writes an automation. */
+/** `phalanx dev`: pushes and runs a project folder on one phone after each save. */
 export function addDevCommand(program: Command): void {
   const command = program
     .command('dev')
-    .description('in a project folder: push and run it on one phone after each save')
-    .option('--device <device>', 'serial number, name or ID; by default the only phone that is ready')
-    .option('--labels <selector>', 'the first free phone that fits, such as "country=de,model~Pixel"')
+    .description('push and run the current project folder on one phone after each save')
+    .option('--device <device>', 'serial number, name or ID; default: the only ready phone')
+    .option('--labels <selector>', 'use the first free phone that matches, such as "country=de,model~Pixel"')
     .addHelpText(
       'after',
       `
-The phone is leased for you until you quit. After each save the folder is pushed (files that are deleted here are
-deleted on the server), checked and run from its start; a run that goes on is stopped before. You see the log, errors
-beside your own lines, and what the phone shows at the end, as "phalanx screen --compact" prints it.
+The command leases the phone until you quit. After each save it stops the current run, pushes the folder (files that you
+deleted are also deleted on the server), checks it and runs it from the start. It prints the log, errors beside your
+source lines, and the phone's final screen in the form of "phalanx screen --compact".
 
-At a terminal, ${keysHelp} Under your control, the phone stays leased, the address of its page Control is
-printed, and saves run nothing until you press r. Without a terminal there are no keys: end it with a signal.
+Keys in a terminal: ${keysHelp} When you take control, the command prints the address
+of the phone's Control page. The phone stays leased, and saves are pushed but not run until you press r. Without a
+terminal there are no keys: stop the command with a signal.
 ${parametersHelp}
 Examples:
   phalanx dev
@@ -58,7 +59,7 @@ Examples:
 
 async function dev(flags: Flags): Promise<void> {
   if (flags.device !== undefined && flags.labels !== undefined)
-    throw usageError('Give --device or --labels, not both.');
+    throw usageError('Pass either --device or --labels, not both.');
   await readInputs(flags);
   const connection = await connect(flags);
   const folder = await getLinkedFolder(connection);
@@ -74,7 +75,7 @@ async function dev(flags: Flags): Promise<void> {
   }
 }
 
-/** Adds what keys, saves and a signal want while `work` goes on. Throws the shell's code after a signal. */
+/** Adds wishes from keys, saves and a signal while `work` runs. After a signal, throws with the shell's exit code. */
 async function listen(
   root: string,
   serial: string,
@@ -99,7 +100,7 @@ async function listen(
     stopKeys();
   }
   if (interruption !== undefined)
-    throw new CommandError(128 + constants.signals[interruption], 'The phone is given back.');
+    throw new CommandError(128 + constants.signals[interruption], 'The lease of the phone has ended.');
 }
 
 function choosePhone(devices: readonly Device[], { device: text, labels }: Flags): Device {
@@ -107,17 +108,17 @@ function choosePhone(devices: readonly Device[], { device: text, labels }: Flags
     const id = deviceIdOf(devices, text);
     const found = devices.find((one) => one.device_id === id);
     if (found !== undefined) return found;
-    throw new CommandError(exitCodes.refused, `There is no phone "${text}": "phalanx devices" shows yours.`);
+    throw new CommandError(exitCodes.refused, `Unknown phone "${text}": "phalanx devices" lists yours.`);
   }
   const ready = devices.filter(
     ({ state, role, lease, accepted }) => state === 'ready' && role !== 'view' && lease === null && accepted,
   );
   const [first, second] = ready;
   if (first === undefined)
-    throw new CommandError(exitCodes.refused, 'No phone is free: "phalanx devices" says why.');
+    throw new CommandError(exitCodes.refused, 'No phone is free: "phalanx devices" shows why.');
   if (second === undefined || labels !== undefined) return first;
   throw usageError(
-    `Several phones are free, such as ${first.serial} and ${second.serial}: say which with --device or --labels.`,
+    `Several phones are free, such as ${first.serial} and ${second.serial}: choose one with --device or --labels.`,
   );
 }
 
@@ -127,10 +128,10 @@ const keysHelp = 'r runs again, s stops, t takes control of the phone, q quits.'
 
 const interrupt = '\u0003';
 
-/** Whether somebody can press keys: without a terminal, standard input is left alone. */
+/** Whether the user can press keys. Without a terminal, standard input is not read. */
 const hasKeys = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
 
-/** Reads single keys until the returned function is called. A terminal that does so sends no SIGINT by itself. */
+/** Reads single keys until the returned function is called. In raw mode, the terminal itself sends no SIGINT. */
 function readKeys(onWish: (wish: Wish) => void): () => void {
   const { stdin } = process;
   const read = (text: string): void => {
@@ -150,11 +151,11 @@ function readKeys(onWish: (wish: Wish) => void): () => void {
 const leaseMs = 120_000;
 const renewMs = 40_000;
 
-/** A phone that nobody else touches or launches on. Without its program the lease ends by itself. */
+/** Leased phone: no one else can control it or launch on it. The lease expires if this program ends. */
 class HeldPhone {
   readonly #api: ApiClient;
   readonly #params: { id: string };
-  /** Somebody who controlled it before keeps its lease. */
+  /** Whether to end the lease. A lease that existed before is kept. */
   readonly #isOursToEnd: boolean;
   #timer: NodeJS.Timeout | undefined;
 
@@ -164,12 +165,12 @@ class HeldPhone {
     this.#isOursToEnd = lease === null;
   }
 
-  /** Throws what the service says when somebody else has it. */
+  /** Leases the phone. Throws the service's refusal if someone else has leased it. */
   static async take(api: ApiClient, device: Device): Promise<HeldPhone> {
     const held = new HeldPhone(api, device);
     await held.#renew();
-    // A failed renewal is ignored: the lease was ended in the console, or the service is away, and the next
-    // renewal takes it again.
+    // A failed renewal is ignored: the lease was ended in the console, or the service is unreachable. The next
+    // renewal leases the phone again.
     const renew = (): void => void held.#renew().catch(() => undefined);
     held.#timer = setInterval(renew, renewMs);
     return held;
@@ -187,7 +188,7 @@ class HeldPhone {
   }
 }
 
-/** Snapshot of the files that a push would read, with their times and sizes. */
+/** Returns a snapshot of the files that a push would read, with their times and sizes. */
 export async function lookAtFolder(root: string): Promise<string> {
   const { paths } = await listLocalFiles(root, (await readBase(root)).keys());
   const looks = paths.map(async (file) => {
@@ -205,7 +206,7 @@ interface Watch {
   readonly onChange: () => void;
 }
 
-/** Tells of each change of the folder's files once they have come to rest, until the signal. */
+/** Calls `onChange` after each change of the folder's files, once they have settled, until the signal. */
 export async function watchFolder({ root, seen, signal, onChange }: Watch): Promise<void> {
   let [told, last] = [seen, seen];
   while (await isOn(signal)) {
