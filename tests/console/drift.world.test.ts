@@ -29,7 +29,7 @@ import { hasChromium, story } from './support/story.ts';
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/phalanx.mjs', import.meta.url));
 const packageName = 'com.example.shop';
 
-/** An app with one page, whose button another version calls otherwise. */
+/** App with one page, whose button has another ID in another version. */
 const shop = (versionName: string, versionCode: number, buttonId: string, hasTerms = false): App =>
   defineApp({
     packageName,
@@ -66,7 +66,7 @@ const shop = (versionName: string, versionCode: number, buttonId: string, hasTer
     },
   });
 
-/** Knows the checkout by its button. */
+/** Recognizes the checkout by its button. */
 const code = `
 await agent.actions.launchApp('${packageName}');
 const screen = await agent.actions.waitForText('Total');
@@ -130,7 +130,7 @@ story(
     await signIn(page, all.url, all.callerSettings['PHALANX_TOKEN'] ?? '');
     await page.goto(`${all.url}/projects/${project.id}`);
     await page.getByRole('link', { name: 'App versions' }).click();
-    await page.getByText('No version is known yet').waitFor();
+    await page.getByText('No app versions yet').waitFor();
     expect(await findViolations(page)).toEqual([]);
 
     for (let runs = 0; runs < 7; runs += 1) await runOnce(device.device_id, project.id);
@@ -175,7 +175,7 @@ story(
     expect(stdout).toMatch(/8\.1\.2\s+5\s+5 \(100 %\).*worse than 8\.1\.1/);
     expect(stdout).toContain(`New with ${packageName} 8.1.2:`);
 
-    // The record says which app it is, and marks where it was touched.
+    // The record names the app and marks the touched point.
     const { result } = await all.api.call(recordRoutes.list, { query: { automation_id: project.id } });
     expect(result?.app).toEqual({
       package: packageName,

@@ -49,7 +49,7 @@ story('an address that people guess leads to its page, and one that does not exi
   await page.goto(`${here.service.url}/review`);
   await page.waitForURL(/\/groups$/);
   expect((await page.goto(`${here.service.url}/nowhere/at/all`))?.status()).toBe(404);
-  await page.getByText('There is no such page').waitFor();
+  await page.getByText('Page not found').waitFor();
   expect(await findViolations(page)).toEqual([]);
   await page.getByRole('link', { name: 'Go to the fleet' }).click();
   await page.getByRole('row').getByText('Redmi Note 13').waitFor();

@@ -9,7 +9,7 @@ import { story } from './support/story.ts';
 const here = stage(3);
 const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
 
-/** The automation knows the settings now, and leaves them. */
+/** Returns code that recognizes the settings and leaves them. */
 const fixed = (code: string): string =>
   code
     .replace("  FormNamed = 'FormNamed',\n", "  FormNamed = 'FormNamed',\n  Settings = 'Settings',\n")
@@ -39,7 +39,7 @@ story(
     const { groups } = await service.call('GET', `/api/v2/groups?automation_id=${projectId}`);
     const [{ id }] = groups as [{ id: string }];
 
-    // The fix is tried as a draft first, from the group's way to the code.
+    // Tries the fix as a draft first, starting from the group's link to the code.
     await page.goto(`${service.url}/groups?group=${id}`);
     await page
       .getByRole('region', { name: 'Group', exact: true })
@@ -80,7 +80,7 @@ story(
     await service.writeFile(projectId, 'main.ts', fixed(code));
     await page.getByRole('link', { name: /^Saved screens: \d now recognised$/ }).waitFor();
     await page.getByRole('button', { name: 'Commit…' }).click();
-    await page.getByLabel('What has changed').fill(`The settings are left\n\nSolves ${id}`);
+    await page.getByLabel('Commit message').fill(`The settings are left\n\nSolves ${id}`);
     await page.getByRole('dialog').getByRole('button', { name: 'Commit' }).click();
     await page.getByRole('button', { name: 'History' }).click();
     await page
@@ -98,14 +98,14 @@ story(
     await page.getByText(/solved in [0-9a-f]{8}, proved by its replay/).waitFor();
     await page.getByText(/^Commit [0-9a-f]{8} knows (\d) of \1 kept screens/).waitFor();
 
-    // The run of the record would go otherwise now, and its own commit still goes the same way.
+    // The record's run would now go differently; its own commit still goes the same way.
     await page.goto(`${service.url}/records?automation=${projectId}&status=any`);
     const record = page.getByRole('region', { name: 'Replay of the record' });
-    await record.getByRole('button', { name: 'Replay with the present code' }).click();
+    await record.getByRole('button', { name: 'Replay with the current code' }).click();
     await record
       .getByRole('status')
       .getByText(
-        /^The run would go otherwise\. screen \d+: unknown on the way to .* → Settings on the way to [^.]*\.$/,
+        /^The run would go differently\. screen \d+: unknown on the way to .* → Settings on the way to [^.]*\.$/,
       )
       .waitFor();
     await record

@@ -19,15 +19,15 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByRole('alert').getByText('This token').waitFor();
   await signIn(page, here.service.url, here.service.token);
 
-  // Until something has run, a sign-in leads to the first steps, where a sample leads to a project that runs.
+  // Until the first run, signing in leads to the first steps, where a sample creates a project that runs.
   await page.waitForURL(/\/start$/);
   await page.getByText('2 phones are ready').waitFor();
-  await page.getByRole('button', { name: 'Make the sample' }).click();
+  await page.getByRole('button', { name: 'Create the sample' }).click();
   const editor = page.locator('.cm-content');
   await editor.getByText('home screen').waitFor();
   expect(await findViolations(page)).toEqual([]);
 
-  // A mistake is shown where it is, before and after it is refused.
+  // A mistake is marked at its position, before and after the save is refused.
   await editor.click();
   await page.keyboard.press('Control+Home');
   await paste(page, "const wrong: number = 'text';\n");
@@ -36,12 +36,12 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByText('Refused: 1 error').waitFor();
   expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
 
-  // Typed text outlives the page.
+  // Unsaved text survives a reload.
   await page.reload();
   await editor.getByText('const wrong').waitFor();
   await page.getByText('Unsaved, kept in this browser').waitFor();
 
-  // The service's checker helps on: what could stand there, how it is called, what it is.
+  // The service's checker provides completions, signatures and types.
   await editor.click();
   await page.keyboard.press('Control+End');
   await page.keyboard.type('await agent.actions.waitForT');
@@ -53,7 +53,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await editor.getByText('waitForIdle').hover();
   await page.locator('.cm-tooltip-hover').getByText('Promise<AndroidNode>').waitFor();
 
-  // Fixed, saved, committed.
+  // The mistake is fixed, saved and committed.
   await editor.click();
   await page.keyboard.press('Control+a');
   await paste(page, await readFile(sample, 'utf8'));
@@ -66,7 +66,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByRole('button', { name: 'Delete docs/notes.md' }).waitFor();
   await page.getByRole('listitem').getByRole('button', { name: 'main.ts' }).click();
   await page.getByRole('button', { name: 'Commit…' }).click();
-  await page.getByLabel('What has changed').fill('A sample that meets an unknown screen');
+  await page.getByLabel('Commit message').fill('A sample that meets an unknown screen');
   await page.getByRole('dialog').getByText('main.ts · added').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Commit', exact: true }).click();
   await page.getByText('all committed').waitFor();
@@ -84,7 +84,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('Escape');
 
-  // On two phones, with the log below the code.
+  // Runs on two phones, with the log below the code.
   const phones = page.getByRole('group', { name: 'Phones to run on' });
   await phones.getByRole('checkbox').first().check();
   await phones.getByRole('checkbox').nth(1).check();
@@ -95,7 +95,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
     .getByRole('button', { name: /main\.ts:\d+/ })
     .first();
   await line.waitFor();
-  // However long a line is, and however narrow its place: nothing is written over it.
+  // Long lines in a narrow log never overlap other content.
   await page.getByRole('button', { name: 'Wrap', exact: true }).click();
   await page.getByRole('button', { name: 'Unwrap' }).click();
   await line.waitFor();
@@ -110,11 +110,11 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await line.click();
   await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${place}$`) }).waitFor();
 
-  // The records that they leave are reviewed by two.
+  // Two users review the resulting records.
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await page.getByRole('link', { name: 'Records', exact: true }).click();
   await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
-  // The filters of the desk and the screen on display are part of the address.
+  // The address contains the filters of the review desk and the screen on display.
   await page.getByLabel('Phone').selectOption({ index: 1 });
   await page.getByText('1 of 1').waitFor();
   await page.getByLabel('Time').selectOption('1h');
@@ -133,7 +133,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await colleague.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
   await colleague.getByRole('link', { name: 'Records', exact: true }).click();
   await colleague.getByText('1 of 2').waitFor();
-  // A button that was used keeps the focus; the next record has no chosen node, and the address names it.
+  // A used button keeps the focus; the next record has no selected node, and the address names it.
   await colleague.getByRole('treeitem').first().click();
   await colleague.getByRole('region', { name: 'Node' }).waitFor();
   const older = colleague.getByRole('button', { name: /^Older/ });
@@ -156,7 +156,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.keyboard.press('s');
   await page.getByText('Nothing to review').waitFor();
   await colleague.getByText('Nothing to review').waitFor();
-  // The audit log leads to the record, which has no name.
+  // The audit log links to the record, which has no name.
   await page.goto(`${here.service.url}/settings/audit`);
   await page
     .getByRole('link', { name: /^record …[0-9a-f]{12}$/ })
@@ -219,19 +219,19 @@ story('parameters are checked at their fields, and what is wrong is said once fo
   await expect.poll(() => dialog.getByText('This is required.').count()).toBe(2);
   expect(await mail.evaluate((input) => input === document.activeElement)).toBe(true);
   await mail.fill('ada');
-  await dialog.getByText('This has to be an e-mail address').waitFor();
+  await dialog.getByText('This must be an e-mail address').waitFor();
   await mail.fill('ada@example.com');
   const tries = dialog.getByLabel('Tries (optional)');
   expect(await tries.getAttribute('type')).toBe('number');
   await tries.fill('0');
-  await dialog.getByText('This has to be at least 1.').waitFor();
+  await dialog.getByText('This must be at least 1.').waitFor();
   await tries.fill('2');
-  await dialog.getByLabel('Cities (optional, one a line)').fill('Bern\nParis\n');
+  await dialog.getByLabel('Cities (optional, one per line)').fill('Bern\nParis\n');
   await dialog.getByLabel('Code (required)').fill('y');
   expect(await findViolations(page)).toEqual([]);
   expect(launches).toEqual([]);
 
-  // Problems that only the service can find are shown once, and at their field.
+  // Problems that only the service can find are shown once, at their field.
   await launch.click();
   await dialog.getByText('This must match pattern "^x".').waitFor();
   await expect.poll(() => dialog.getByText('The parameters do not fit').count()).toBe(1);

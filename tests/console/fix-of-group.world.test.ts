@@ -12,7 +12,7 @@ const phones = await startOfferPhones();
 afterAll(() => phones.stop());
 const here = stage(0, phones.settings);
 
-/** Somebody who may edit the project; resolves with their ID and token. */
+/** Invites a user who may edit the project. Resolves with the user's ID and token. */
 async function invite(projectId: string, name: string): Promise<{ id: string; token: string }> {
   const { service } = here;
   const { user } = await service.call('POST', '/api/v2/users', { name });
@@ -31,7 +31,7 @@ async function invite(projectId: string, name: string): Promise<{ id: string; to
   return { id, token: String(secret) };
 }
 
-/** Proposes, opens the change as a draft, and leaves the page in the editor. */
+/** Proposes a fix, opens the change as a draft, and leaves the page in the editor. */
 async function draftFix(page: Page, name: string): Promise<void> {
   const fix = page.getByRole('region', { name: 'Fix' });
   await fix.getByLabel('What it becomes in the code').selectOption('dialog');
@@ -54,7 +54,7 @@ async function draftFix(page: Page, name: string): Promise<void> {
 async function commitFix(page: Page, message: string): Promise<void> {
   await page.getByRole('button', { name: 'Commit…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Commit', exact: true });
-  await dialog.getByLabel('What has changed').fill(message);
+  await dialog.getByLabel('Commit message').fill(message);
   await dialog.getByRole('checkbox', { name: /^Solves the group/ }).check();
   expect(await findViolations(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Commit' }).click();
@@ -81,7 +81,7 @@ story(
     expect(await groupsOf()).toHaveLength(1);
     const ann = await invite(projectId, 'Ann');
     await service.call('PATCH', `/api/v2/groups/${id}`, { assignee_id: ann.id });
-    // A run of the old code stands before the screen until the fix is there.
+    // A run of the old code waits at the screen until the fix is available.
     phones.setGate(false);
     const launched = { automationId: projectId, command: 'start', device_ids: [first] };
     await service.call('POST', '/api/v2/devices/launchAutomation', launched);
@@ -94,11 +94,11 @@ story(
     const replay = page.getByRole('region', { name: 'Replay of the draft' });
     await replay.getByText(/^This group: recognised (\d)\/\1, handled \1\/\1$/).waitFor();
     expect(await service.readFile(projectId, 'main.ts')).toBe(offerCode);
-    // The second draft would take the place of the first one.
+    // The second draft would replace the first one.
     await page.goBack();
     await page.getByRole('button', { name: 'Propose a fix' }).click();
     await page.getByRole('button', { name: 'Open in editor as draft' }).click();
-    await page.getByRole('alert').getByText('main.ts has changes here that are not saved').waitFor();
+    await page.getByRole('alert').getByText('main.ts has unsaved changes here').waitFor();
     await page.goForward();
     await page.getByRole('region', { name: 'Code' }).getByText('HalfPrice').first().click();
     await page.keyboard.press('ControlOrMeta+s');
@@ -119,7 +119,7 @@ story(
     const fixed = await service.launch(second, projectId);
     expect(fixed).toMatchObject({ status: 'completed', outcome: 'succeeded' });
 
-    // Its assignee looks on while somebody's next version forgets the fix.
+    // The assignee watches while another user's next version loses the fix.
     const { page: annsPage, problems: ofAnn } = await openWindow(here.browser);
     await signIn(annsPage, service.url, ann.token);
     await annsPage.goto(`${service.url}/groups?status=any&mine=true`);

@@ -33,7 +33,7 @@ story(
     expect(await group.getByRole('figure').count()).toBe(3);
     expect(await findViolations(page)).toEqual([]);
 
-    // Another one at the desk sees what happens without a reload.
+    // A second reviewer sees the changes without a reload.
     const { page: colleague, problems: others } = await openWindow(here.browser);
     await signIn(colleague, service.url, service.token);
     await colleague.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Review' }).click();
@@ -41,8 +41,8 @@ story(
     await page.keyboard.press('a');
     await colleague.getByText(/assigned to/).waitFor();
     await page.keyboard.press('e');
-    await page.getByText('No open group').waitFor();
-    await colleague.getByText('No open group').waitFor();
+    await page.getByText('No open groups').waitFor();
+    await colleague.getByText('No open groups').waitFor();
     await page.keyboard.press('z');
     await page.getByRole('cell', { name: 'pending' }).nth(2).waitFor();
     await colleague.getByText('3 records · 3 phones').waitFor();
@@ -51,18 +51,18 @@ story(
     const fix = await commit('the fix');
     await group.getByLabel('Commit that solves it').fill(fix.slice(0, 9));
     await group.getByRole('button', { name: /^Solved/ }).click();
-    await colleague.getByText('No open group').waitFor();
+    await colleague.getByText('No open groups').waitFor();
     await service.launch(devices[0] ?? '', projectId);
     await colleague.getByText('open again').first().waitFor();
     await colleague.getByText(`solved in ${fix.slice(0, 8)}`).waitFor();
     await colleague.getByText('4 records · 3 phones').waitFor();
 
-    // One record becomes a group of its own, and comes back.
+    // A record is moved to its own group and back.
     await colleague
       .getByRole('checkbox', { name: /^Select record/ })
       .first()
       .check();
-    await colleague.getByRole('button', { name: 'Make 1 a group of their own' }).click();
+    await colleague.getByRole('button', { name: 'Move 1 to a new group' }).click();
     await colleague.getByText('1 record · 1 phone').waitFor();
     expect(await findViolations(colleague)).toEqual([]);
     await colleague.getByRole('button', { name: /^Undo split/ }).click();
@@ -74,12 +74,12 @@ story(
       .first()
       .click();
     await colleague.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await colleague.getByText('The screen is deleted').waitFor();
+    await colleague.getByText('The screen was deleted').waitFor();
     await colleague.getByText('4 records · 3 phones').waitFor();
-    await colleague.getByRole('link', { name: 'The record that opened it again' }).click();
+    await colleague.getByRole('link', { name: 'The record that reopened it' }).click();
     await colleague.getByRole('treeitem').first().waitFor();
 
-    // A reader sees why nothing can be decided here.
+    // A reader sees why no decisions are possible here.
     const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'reader', scopes: ['read'] });
     const { page: reader, problems: ofReader } = await openWindow(here.browser);
     await signIn(reader, service.url, String(secret));

@@ -20,7 +20,7 @@ story('the help: pages in groups, the contents of a page, a search without marks
   const shown = pages.locator('[aria-current="page"]');
   await expect.poll(() => shown.allTextContents()).toEqual([expect.stringMatching(/^Tutorial/)]);
 
-  // Each entry of the contents leads to its heading, which stands in view.
+  // Each entry of the contents scrolls its heading into view.
   await page
     .getByRole('navigation', { name: 'On this page' })
     .getByRole('link', { name: '7. The repair' })
@@ -28,13 +28,13 @@ story('the help: pages in groups, the contents of a page, a search without marks
   const heading = page.getByRole('heading', { name: '7. The repair' });
   await expect.poll(() => heading.evaluate((one) => one.getBoundingClientRect().top)).toBeLessThan(200);
   await page.goto(`${here.service.url}/help/reference`);
-  await expect.poll(() => page.title()).toBe('Reference · Phalanx');
+  await expect.poll(() => page.title()).toBe('API reference · Phalanx');
   expect(await findViolations(page)).toEqual([]);
 
-  // From the end of a long page, the first result is in view.
+  // From the end of a long page, the first search result is in view.
   await page.locator('[data-page-body]').evaluate((body) => body.scrollTo({ top: body.scrollHeight }));
   await page.getByLabel('Search the help').fill('device_leased');
-  const first = page.getByRole('list', { name: 'Sections that were found' }).getByRole('listitem').first();
+  const first = page.getByRole('list', { name: 'Search results' }).getByRole('listitem').first();
   await first.getByRole('link', { name: 'device_leased' }).waitFor();
   await expect.poll(() => page.title()).toBe('Search for “device_leased” · Phalanx');
   const gap = await first.evaluate((one) => {
@@ -42,10 +42,10 @@ story('the help: pages in groups, the contents of a page, a search without marks
     return one.getBoundingClientRect().top - (body?.getBoundingClientRect().top ?? Infinity);
   });
   expect(gap).toBeGreaterThanOrEqual(0);
-  const found = page.getByRole('list', { name: 'Sections that were found' });
+  const found = page.getByRole('list', { name: 'Search results' });
   expect(await found.innerText()).not.toMatch(/[`|]|\*\*/);
 
-  // Narrow pages fold the lists, and a chosen link folds them again.
+  // Narrow pages collapse the lists, and following a link collapses them again.
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByLabel('Search the help').fill('');
   expect(await pages.isVisible()).toBe(false);

@@ -10,12 +10,12 @@ import { closeWindows, openWindow, sharedBrowser, signIn } from './support/brows
 import { hasChromium, story } from './support/story.ts';
 
 const rows = 40;
-/** Its phone dies while it runs. */
+/** Name of a row whose phone dies during its run. */
 const slow = `Person ${rows / 2}`;
-/** On a machine that is busy with other things. */
+/** Time limit in ms for the table, on a busy machine. */
 const tableMs = 400_000;
 
-/** Until the next turn of a schedule of each minute is over. */
+/** Time in ms that covers the next turn of a schedule that runs every minute. */
 const turnMs = 90_000;
 
 const code = `const { name } = agent.arguments.jobVariables as { name: string };
@@ -57,7 +57,7 @@ async function requireAccessible(page: Page): Promise<void> {
     }
 }
 
-/** Ends the phone on which that row runs. Returns the row as it was then. */
+/** Stops the phone that runs a row. Returns the row's state before. */
 async function killPhoneOf(jobId: string, name: string): Promise<Task> {
   const { api, phones } = installation;
   const find = async (): Promise<Task | undefined> => {
@@ -119,7 +119,7 @@ story(
     await dialog.getByLabel('Greeting (optional)').fill('Servus');
     await dialog.getByText('Phone settings').click();
     await dialog.getByLabel('Brightness').fill('300');
-    await dialog.getByText('This has to be a whole number from 0 to 255.').waitFor();
+    await dialog.getByText('This must be a whole number from 0 to 255.').waitFor();
     await dialog.getByLabel('Brightness').fill('40');
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
@@ -158,7 +158,7 @@ story(
     await times.fill('* * * * *');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await schedule.getByText('every minute').waitFor();
-    // Before its first turn, which comes while the table runs.
+    // Opened before the schedule's first turn, which comes while the table runs.
     await page.goto(`${url}/jobs/pools`);
     await poolRow(page, 'night').getByRole('button', { name: 'Delete pool night' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
@@ -232,7 +232,7 @@ story(
     await dialog.getByText('Phone settings').click();
     await dialog.getByLabel('Brightness').fill('40');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('Each run has a film. Phone settings: brightness 40.').waitFor();
+    await page.getByText('Each run records video. Phone settings: brightness 40.').waitFor();
 
     await page.goto(`${url}/jobs/schedules`);
     await schedule.getByRole('button', { name: 'History of Nightly' }).click();

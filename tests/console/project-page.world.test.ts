@@ -36,7 +36,7 @@ story('a file that could not be read while the service was away is there when it
   const projectId = await service.createProject('Away', { 'main.ts': "console.log('here again');\n" });
   await page.route('**/api/v2/automation/file/**', (route) => route.abort());
   await page.goto(`${service.url}/projects/${projectId}?file=main.ts`);
-  await page.getByText('This could not be read').waitFor();
+  await page.getByText('This could not be loaded').waitFor();
   await page.unroute('**/api/v2/automation/file/**');
   await page.getByText('here again').waitFor();
 });

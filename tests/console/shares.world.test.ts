@@ -37,10 +37,10 @@ story('what is shared waits until its receiver accepts or refuses it, by keyboar
 
   const page = await openAs(ada.token, '/devices');
   const waiting = page.getByRole('region', { name: 'Shared with you, waiting for your decision' });
-  await waiting.getByText('you may launch and touch').waitFor();
+  await waiting.getByText('you can launch and touch').waitFor();
   await page.getByText('Shared with you, not accepted yet.').first().waitFor();
   expect(await findViolations(page)).toEqual([]);
-  // The only phone that is ready is not chosen by itself.
+  // The only ready phone is not preselected.
   const launch = page.getByRole('button', { name: 'Launch…' });
   expect(await launch.getAttribute('title')).toBe('No phone is ready.');
   await waiting.getByRole('button', { name: /^Accept Phone/ }).press('Enter');
@@ -56,7 +56,7 @@ story('what is shared waits until its receiver accepts or refuses it, by keyboar
   await waiting.getByRole('button', { name: /^Refuse Project Shop/ }).press('Enter');
   await page.getByRole('dialog').getByRole('button', { name: 'Refuse', exact: true }).press('Enter');
   await waiting.waitFor({ state: 'detached' });
-  await page.getByText('No project yet').waitFor();
+  await page.getByText('No projects yet').waitFor();
   expect(opened.flatMap(({ problems }) => problems)).toEqual([]);
 });
 
@@ -66,8 +66,8 @@ story('the owner of a project says whose hosts get its secrets', async () => {
   const page = await openAs(here.service.token, `/projects/${projectId}`);
   await page.getByRole('button', { name: 'Secrets' }).click();
   await page.getByRole('button', { name: 'Hosts…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Hosts that get the secrets' });
-  await dialog.getByText('No other users are listed.').waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Hosts that receive the secrets' });
+  await dialog.getByText('No other users.').waitFor();
   await dialog.getByLabel('User').fill(ben.id);
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await dialog.getByRole('cell', { name: 'Ben', exact: true }).waitFor();
@@ -76,5 +76,5 @@ story('the owner of a project says whose hosts get its secrets', async () => {
   const question = page.getByRole('dialog', { name: 'Remove Ben?' });
   expect(await findViolations(page)).toEqual([]);
   await question.getByRole('button', { name: 'Remove' }).click();
-  await dialog.getByText('No other users are listed.').waitFor();
+  await dialog.getByText('No other users.').waitFor();
 });

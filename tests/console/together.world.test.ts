@@ -11,7 +11,7 @@ import { story } from './support/story.ts';
 
 const here = stage(1);
 
-/** A user with a token of their own. */
+/** Creates a user with a token. */
 async function createUser(name: string): Promise<{ id: string; token: string; tokenId: string }> {
   const { user } = await here.service.call('POST', '/api/v2/users', { name });
   const { id } = user as { id: string };
@@ -62,13 +62,13 @@ story('two editors of a file, and one who may only look', async () => {
   await writeAtEnd(first, "console.log('of Ada');\n");
   await first.keyboard.press('Control+s');
   await first.getByText(/^Saved at/).waitFor();
-  // Told before Bob saves.
+  // Reported before Bob saves.
   await second.getByText('This file was saved elsewhere').waitFor();
   await second.keyboard.press('Control+s');
   expect(await here.service.readFile(projectId, 'main.ts')).toContain('of Ada');
   await second.getByRole('button', { name: 'Show theirs' }).click();
   await second.getByRole('region', { name: 'Their text' }).getByText('of Ada').waitFor();
-  await second.getByRole('button', { name: 'Save mine over it' }).click();
+  await second.getByRole('button', { name: 'Overwrite with mine' }).click();
   await second.getByText(/^Saved at/).waitFor();
   expect(await here.service.readFile(projectId, 'main.ts')).toContain('of Bob');
 
@@ -106,7 +106,7 @@ story('what is typed in one window of a browser stands in its other window, and 
   expect(await text(other)).toMatch(/of one\s+\/\/ of the other/);
   expect(await other.getByText('This file was saved elsewhere').count()).toBe(0);
 
-  // A window that leaves the file takes nothing from the other.
+  // Leaving the file in one window does not affect the other one.
   await writeAtEnd(one, '// typed last\n');
   await expect.poll(() => text(other)).toContain('typed last');
   await other.close();
@@ -188,7 +188,7 @@ story('a run is followed while it writes, and stopped', async () => {
 
 const form = 'dev.phalanx.sample.form';
 
-/** The nodes of what a phone shows, by the text or ID that they have. */
+/** Returns the nodes of a phone's screen, by text or ID. */
 async function nodesOf(deviceId: string) {
   const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=200`);
   const { tree, width, height } = screen as { tree: { root: UiNode }; width: number; height: number };
@@ -198,7 +198,7 @@ async function nodesOf(deviceId: string) {
   return { width, height, find };
 }
 
-/** Position of a node within a picture of the phone. */
+/** Returns the position of a node in a picture of the phone. */
 async function placeIn(picture: Locator, deviceId: string, name: string): Promise<{ x: number; y: number }> {
   const { width, height, find } = await nodesOf(deviceId);
   const { left, right, top, bottom } = find(name)?.boundsInScreen ?? { left: 0, right: 0, top: 0, bottom: 0 };
@@ -224,14 +224,14 @@ story('a phone is shared, controlled, touched, and given back', async () => {
   await owner.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
   await owner.getByLabel('What Bea may do').waitFor();
   await owner.keyboard.press('Escape');
-  // Her page hears of the phone once she has accepted it.
+  // The page shows the phone once she has accepted it.
   const other = await openAs(bea.token, '/devices');
   await other.getByRole('button', { name: /^Accept / }).click();
   await other.getByRole('button', { name: /^Accept / }).waitFor({ state: 'detached' });
   await other.goto(`${here.service.url}${place}`);
   await other.getByRole('img', { name: 'What the screen shows' }).waitFor();
 
-  // Everybody sees who controls it, and nobody else touches it.
+  // All users see who controls it, and no one else can touch it.
   await owner.getByRole('button', { name: 'Take control' }).click();
   const phone = owner.getByRole('application', { name: 'The phone: touch it, or type' });
   await phone.waitFor();
@@ -239,7 +239,7 @@ story('a phone is shared, controlled, touched, and given back', async () => {
   await other.getByText('controls this phone.').waitFor();
   expect(await findViolations(owner)).toEqual([]);
 
-  // Touches, keys and text arrive, in their order.
+  // Touches, keys and text arrive in order.
   await here.service.call('POST', `/api/v2/devices/${deviceId}/input`, {
     type: 'launch_app',
     package_name: form,
@@ -275,6 +275,6 @@ story('a phone is shared, controlled, touched, and given back', async () => {
   // Leaving the page releases the phone.
   await other.getByRole('tab', { name: 'About' }).click();
   await other.getByText('Free storage').waitFor();
-  await owner.getByText('nobody else can touch it').waitFor();
+  await owner.getByText('no one else can touch it').waitFor();
   expect(problems()).toEqual([]);
 });

@@ -58,7 +58,7 @@ story(
     await page.getByRole('group', { name: 'Screens' }).getByRole('button').last().click();
     await expect.poll(() => chosen.innerText()).toContain('Registratoin');
 
-    // The address names the step for somebody else.
+    // The address names the step, so that it can be shared.
     await page.goto(`${here.service.url}/runs/${runId}?step=1`);
     await expect.poll(() => chosen.innerText()).toContain('launchApp');
     const download = page.waitForEvent('download');
@@ -103,7 +103,7 @@ story('a run that goes on shows the phone as it is now, as long as its reader se
     await page.setViewportSize({ width, height: 800 });
     expect(await findViolations(page), `at ${width}`).toEqual([]);
   }
-  // A step that is chosen has no screen yet, so the phone stays in sight.
+  // The selected step has no screen yet, so the phone stays visible.
   await page.getByRole('listbox', { name: 'Steps' }).getByText('home').click();
   await screen.getByRole('button', { name: 'Now', pressed: true }).waitFor();
   await picture.waitFor();
@@ -123,7 +123,7 @@ story('a run that succeeds shows its last screen at its last step, also to who h
 await agent.actions.waitForText('Registration');
 await agent.actions.sleep(8000);`,
   });
-  // The run lasts until its page has been opened, which takes its time on a busy machine.
+  // The run lasts until its page is open, which takes a while on a busy machine.
   const { page, problems } = await openWindow(here.browser);
   await signIn(page, here.service.url, here.service.token);
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
@@ -149,7 +149,7 @@ await agent.actions.sleep(8000);`,
     await page.setViewportSize({ width, height: 800 });
     expect(await findViolations(page), `at ${width}`).toEqual([]);
   }
-  // No earlier step has seen it.
+  // The last screen, which no earlier step has seen.
   await page.getByRole('listbox', { name: 'Steps' }).getByText('launchApp').click();
   await screen.getByText('No screen of this step was stored.').waitFor();
   expect(await last.count()).toBe(0);
@@ -196,12 +196,12 @@ story(
     const source = page.getByRole('region', { name: 'Source' });
     await source.getByText(/^as it ran at [\d:]+$/).waitFor();
     await here.service.writeFile(project, 'main.ts', '// new\nawait agent.actions.back(); // as it is now');
-    // The open page says what a reload would say.
+    // The open page shows the same as after a reload.
     await source.getByText('the file has changed since').waitFor();
     await page.reload();
     await source.getByText('home(); // as it ran').waitFor();
     await source.getByText('the file has changed since').waitFor();
-    // The link opens the file of today.
+    // The link opens the current file.
     await source.getByRole('link', { name: 'main.ts:1' }).click();
     await page.getByText('as it is now').first().waitFor();
     expect(await findViolations(page)).toEqual([]);
@@ -265,13 +265,13 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   await dialog.getByLabel('Record video').check();
   await dialog.getByText('Phone settings').click();
   await dialog.getByLabel('Location').fill('52.52');
-  await dialog.getByText('This has to be latitude and longitude').waitFor();
+  await dialog.getByText('This must be latitude and longitude').waitFor();
   await dialog.getByLabel('Location').fill('52.52, 13.4');
   await dialog.getByLabel('Brightness').fill('0');
   await dialog.getByRole('button', { name: 'Launch', exact: true }).click();
   await dialog.getByRole('link', { name: 'Open run' }).click();
 
-  // While the run goes on, its film grows.
+  // The film grows while the run is active.
   const film = page.getByRole('region', { name: 'Film' });
   const place = film.getByRole('slider', { name: 'Place in the film' });
   const shown = film.getByRole('img');
@@ -294,7 +294,7 @@ story('a run that is launched with a film plays it beside its steps, by mouse an
   const end = await shown.getAttribute('src');
   await page.keyboard.press('Home');
   await expect.poll(() => place.inputValue()).toBe('0');
-  // The first picture is taken when the screen first rests.
+  // The first picture is taken when the screen first comes to rest.
   await expect.poll(() => chosen.innerText()).toMatch(/launchApp|waitForId|sleep/);
   expect(await shown.getAttribute('src')).not.toBe(end);
   for (const width of [390, 1280]) {

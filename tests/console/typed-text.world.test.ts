@@ -27,7 +27,7 @@ const file = '**/api/v2/automation/file/**';
 const look = /\/file\/[^/]+\?path=main\.ts$/;
 const fileList = '**/api/v2/automation/files/**';
 
-/** The service does what is asked, and its answer is lost on the way. */
+/** Drops replies after the service has handled the requests. */
 async function loseAnswers(page: Page, method: string): Promise<() => Promise<void>> {
   const lose = async (route: Route): Promise<void> => {
     if (route.request().method() !== method) return route.fallback();
@@ -39,12 +39,12 @@ async function loseAnswers(page: Page, method: string): Promise<() => Promise<vo
 }
 
 interface Held {
-  /** Resolves when the service has answered. */
+  /** Resolves when the service has replied. */
   answered: () => Promise<unknown>;
   letGo: () => void;
 }
 
-/** Holds back the next answer of this kind. */
+/** Holds back the next reply of this kind. */
 async function holdNext(page: Page, url: string | RegExp, method: string): Promise<Held> {
   const go = Promise.withResolvers<void>();
   let state: 'awaited' | 'asked' | 'answered' = 'awaited';
@@ -109,9 +109,9 @@ story(
     await writer.getByText('Unsaved, kept in this browser').waitFor();
     await control.getByText('The connection is lost. Trying again…').waitFor();
     await writeAtEnd(writer, '// and more\n');
-    // Input for the phone is sent now or never.
+    // Input for the phone is sent immediately or not at all.
     for (const name of ['Volume +', 'Volume −', 'Home']) await control.getByRole('button', { name }).click();
-    await control.getByText('The phone was not touched').first().waitFor();
+    await control.getByText('The input was not sent').first().waitFor();
 
     await here.service.writeFile(projectId, 'notes.md', 'after\n');
     await here.service.call('POST', `/api/v2/devices/${deviceId}/input`, {
@@ -139,7 +139,7 @@ story(
     await fleet.getByText(/^(Controlled by hand|The phone is ready)/).waitFor();
     await until('another picture', async () => (await picture.getAttribute('src')) !== seen || undefined);
     for (const page of pages) expect(await page.getByText(/connection .* is lost/i).count()).toBe(0);
-    // Nothing was pressed late: the app that was opened meanwhile is still there.
+    // No input was sent late: the app opened in the meantime is still in front.
     const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=100`);
     expect(JSON.stringify(screen)).toContain('dev.phalanx.sample.form');
     cable.close();
@@ -169,7 +169,7 @@ story('a save that is made twice, or whose answer is lost, is no conflict with o
   await page.getByText(/^Saved at/).waitFor();
   expect(await here.service.readFile(projectId, 'main.ts')).toBe('// begin\n// twice\n// once more\n');
 
-  // Another file is opened while a save is on its way.
+  // Another file is opened while a save is in flight.
   await page.route(file, async (route) => {
     if (route.request().method() === 'PUT') await page.waitForTimeout(1000);
     return route.fallback();
@@ -193,7 +193,7 @@ story('what the file was a moment ago is no conflict with a save that came after
   const page = await openAt(cable.url, `/projects/${projectId}?file=main.ts`);
   await page.locator('.cm-content').getByText('begin').waitFor();
 
-  /** The service has it, and its answer is lost. When the line is back, the page looks what is stored. */
+  /** Saves, but loses the reply. After the reconnect, the page reads the stored text. */
   const saveWithoutAnswer = async (text: string): Promise<Held> => {
     const answerAgain = await loseAnswers(page, 'PUT');
     await writeAtEnd(page, text);
@@ -206,7 +206,7 @@ story('what the file was a moment ago is no conflict with a save that came after
     return looked;
   };
 
-  // The look is answered while a save is on its way.
+  // That reading gets its reply while a save is in flight.
   const early = await saveWithoutAnswer('// one\n');
   await writeAtEnd(page, '// two\n');
   const save = await holdNext(page, file, 'PUT');
@@ -218,7 +218,7 @@ story('what the file was a moment ago is no conflict with a save that came after
   save.letGo();
   await page.getByText(/^Saved at/).waitFor();
 
-  // The look is answered after the save.
+  // That reading gets its reply after the save.
   const late = await saveWithoutAnswer('// three\n');
   const list = await holdNext(page, fileList, 'GET');
   await writeAtEnd(page, '// four\n');

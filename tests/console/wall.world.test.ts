@@ -12,7 +12,7 @@ import { story } from './support/story.ts';
 const here = stage(3);
 const form = 'dev.phalanx.sample.form';
 
-/** Somebody else, who may use the phone; asks the service as them. */
+/** Shares the phone with a new user. Returns a function that calls the service as that user. */
 async function shareWith(name: string, deviceId: string) {
   const { user } = await here.service.call('POST', '/api/v2/users', { name });
   const { id } = user as { id: string };
@@ -90,7 +90,7 @@ story('the wall is live, and one hand is on three phones', async () => {
   for (const box of await page.getByLabel(/^Select /).all()) await box.click();
   await page.getByText('3 selected').waitFor();
   await page.getByRole('link', { name: 'Control together' }).click();
-  // Somebody has one of them: none is taken, and it is told who has which.
+  // If another user holds one of the phones, none is taken, and the page says who holds which.
   expect((await bea('POST', `/api/v2/devices/${second}/lease`)).status).toBe(200);
   const take = page.getByRole('button', { name: 'Take control of 3 phones' });
   await take.click();
@@ -101,7 +101,7 @@ story('the wall is live, and one hand is on three phones', async () => {
   expect(await holderOf(third)).toBeUndefined();
   expect((await bea('DELETE', `/api/v2/devices/${second}/lease`)).status).toBe(200);
 
-  // A phone that shows something else is left out.
+  // A phone with a different screen is left out.
   await openApp(third, 'com.android.settings');
   await take.click();
   await page.getByText(/left out: It shows the app com\.android\.settings/).waitFor();
@@ -122,7 +122,7 @@ story('the wall is live, and one hand is on three phones', async () => {
   await page.getByLabel('Text', { exact: true }).fill(' Lovelace 🏔');
   await page.getByRole('button', { name: 'Send' }).click();
   for (const id of ids) await shows(id, 'name', 'Ada Lovelace 🏔');
-  // A phone that is taken away is marked, and the others go on.
+  // A phone that is taken away is marked, and the others continue.
   await here.service.call('DELETE', `/api/v2/devices/${second}/lease`, {});
   await phone.press('Backspace');
   await page.getByText(new RegExp(`^Done on 2 phones, failed on .*${model}\\.$`)).waitFor();
@@ -185,7 +185,7 @@ story('any layout, input method, paste and file reaches the phone', async () => 
   const { apps } = await here.service.call('GET', `/api/v2/devices/${deviceId}/apps`);
   expect(apps).toContainEqual({ package_name: made.packageName, is_system: false });
   await drop('grüße.txt', Buffer.alloc(600_000, 'x'));
-  await page.getByText(/grüße\.txt: \/sdcard\/\S+, where apps see it/).waitFor();
+  await page.getByText(/grüße\.txt: \/sdcard\/\S+, visible to apps/).waitFor();
   await drop('no.apk', Buffer.from('no APK'));
   await page.getByText(/no\.apk: not sent: .*Failed to parse APK file/).waitFor();
   const { entries } = await here.service.call('GET', '/api/v2/audit?action=send_file');

@@ -42,7 +42,7 @@ story(
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText(/no public address/).waitFor();
     await dialog.getByLabel('Address').fill(receiver.url);
-    await dialog.getByLabel('A phone is not ready for long').check();
+    await dialog.getByLabel('A phone has not been ready for a while').check();
     await dialog.getByRole('textbox', { name: 'Not ready for' }).fill('15');
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
@@ -70,9 +70,9 @@ story(
     await dialog.getByText('webhook.test').waitFor();
     await page.keyboard.press('Escape');
 
-    await row.getByRole('button', { name: 'Change…' }).click();
+    await row.getByRole('button', { name: 'Edit…' }).click();
     await dialog.getByLabel('Too many runs are failing').check();
-    await dialog.getByLabel('Nothing ran for long').check();
+    await dialog.getByLabel('Nothing has run for a while').check();
     await dialog.getByRole('textbox', { name: 'Runs without success' }).fill('120');
     const reason = await dialog.getByRole('button', { name: 'Save' }).getAttribute('title');
     expect(reason).toContain('from 1 to 100');
@@ -87,7 +87,7 @@ story(
     ]);
 
     await row.getByRole('button', { name: 'New secret…' }).click();
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText(/^whsec_/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
     await row.getByRole('button', { name: 'Pause' }).click();
@@ -174,7 +174,7 @@ story('an e-mail: an address that nobody allows, one that is, a run that fails i
   expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  // Somebody else deletes it: the click fails, and the notice that says so is for everybody.
+  // Another user deletes it: the click fails, and the notice is readable for everyone.
   const { webhooks } = await here.service.call('GET', '/api/v2/webhooks');
   for (const { id } of webhooks as { id: string }[])
     await here.service.call('DELETE', `/api/v2/webhooks/${id}`, {});

@@ -21,13 +21,13 @@ import { Page } from './parts/page.tsx';
 
 const NotFound = () => (
   <Page title="Not found">
-    <Empty title="There is no such page" action={<Link to="/devices">Go to the fleet</Link>}>
-      The address may be cut short, or what it named was deleted.
+    <Empty title="Page not found" action={<Link to="/devices">Go to the fleet</Link>}>
+      The address may be incomplete, or its target was deleted.
     </Empty>
   </Page>
 );
 
-/** Search parameters of the replays of a project. Without a replay, the newest one is shown. */
+/** Search parameters of a project's replays. Default: the newest replay. */
 interface ReplaysSearch {
   replay?: string;
 }
@@ -239,7 +239,7 @@ declare module '@tanstack/react-router' {
 interface EditorSearch {
   file?: string;
   line?: number;
-  /** A group of records, whose screens are replayed. */
+  /** Group of records whose screens are replayed. */
   group?: string;
 }
 
@@ -252,19 +252,19 @@ function editorSearch(given: Record<string, unknown>): EditorSearch {
   };
 }
 
-/** First page after a sign-in: the first steps, until something has run. */
+/** First page after signing in: the first steps, until the first run. */
 function HomePage() {
   const { data: hasRun, isError } = useQuery(hasRunQuery);
   const { latestLocation } = useRouter();
-  // This page is still shown while another one that was chosen is loading.
+  // This page stays on display while the next one is loading.
   const isLeaving = latestLocation.pathname !== '/';
   if (isLeaving || (hasRun === undefined && !isError)) return <Loading />;
   return <Navigate to={hasRun === false ? '/start' : '/devices'} replace />;
 }
 
-/** Search parameters of the page that controls phones together. */
+/** Search parameters of the page that controls several phones together. */
 interface TogetherSearch {
-  /** Their IDs, with commas between them. */
+  /** Device IDs, separated by commas. */
   phones?: string;
 }
 

@@ -4,7 +4,7 @@ import type { Places } from './fill-service.ts';
 
 export interface ConsolePage {
   readonly title: string;
-  /** Resolves when what the page is about is there. */
+  /** Resolves when the main content of the page is loaded. */
   readonly open: (page: Page, url: string) => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ const text =
 
 const shown: There = () => Promise.resolve();
 
-/** Opens a dialog by a button of the page. */
+/** Opens a dialog with a button of the page. */
 const dialog =
   (button: string | RegExp, then = shown): There =>
   async (page) => {
@@ -33,16 +33,16 @@ const dialog =
     await then(page);
   };
 
-/** Pages that have nothing to show yet. */
+/** Pages without data. */
 export const emptyPages: readonly ConsolePage[] = [
-  { title: 'empty-start', open: at('/start', text('Make the sample')) },
-  { title: 'empty-projects', open: at('/projects', text('No project yet')) },
+  { title: 'empty-start', open: at('/start', text('Create the sample')) },
+  { title: 'empty-projects', open: at('/projects', text('No projects yet')) },
   { title: 'empty-runs', open: at('/runs', text('Nothing has run yet')) },
-  { title: 'empty-stats', open: at('/stats', text('No run has ended in this time')) },
+  { title: 'empty-stats', open: at('/stats', text('No run ended in this period')) },
   { title: 'empty-jobs', open: at('/jobs', text('A job runs a project on phones')) },
-  { title: 'empty-schedules', open: at('/jobs/schedules', text('A schedule makes a job again and again.')) },
+  { title: 'empty-schedules', open: at('/jobs/schedules', text('A schedule creates a job at set times.')) },
   { title: 'empty-pools', open: at('/jobs/pools', text('A pool is a saved selector')) },
-  { title: 'empty-groups', open: at('/groups', text('No open group')) },
+  { title: 'empty-groups', open: at('/groups', text('No open groups')) },
   { title: 'empty-webhooks', open: at('/settings/webhooks', text('A webhook sends a message')) },
   { title: 'empty-review', open: at('/records', text('Nothing to review')) },
   {
@@ -55,12 +55,12 @@ export const emptyPages: readonly ConsolePage[] = [
   },
 ];
 
-/** Every page of the console, and what pops up on it. */
+/** Returns every page of the console with its dialogs. */
 export function pagesOf({ deviceId, projectId, runId }: Places): readonly ConsolePage[] {
   const project = (there: There): ConsolePage['open'] =>
     at(`/projects/${projectId}?file=main.ts`, async (page) => {
       await page.locator('.cm-content').waitFor();
-      // On a narrow page the files are a part of their own.
+      // On a narrow page, the files are a separate part.
       const files = page.getByRole('button', { name: 'Files', exact: true });
       if (there !== shown && (await files.isVisible())) await files.click();
       await there(page);
@@ -181,6 +181,6 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
         await text('Attributes')(page);
       }),
     },
-    { title: 'not-found', open: at('/settings/nowhere', text('There is no such page')) },
+    { title: 'not-found', open: at('/settings/nowhere', text('Page not found')) },
   ];
 }

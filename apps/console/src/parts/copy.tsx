@@ -5,7 +5,10 @@ import { Icon } from './icon.tsx';
 import styles from './copy.module.css';
 import { notifyFailure } from './notices.tsx';
 
-/** Plain http on a name of the network is no secure context: there only the old way works. */
+/**
+ * Copies a text. Plain HTTP on a host name of the local network is not a secure context, which leaves only the
+ * deprecated API.
+ */
 export async function copyText(text: string): Promise<void> {
   if (window.isSecureContext) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -14,7 +17,7 @@ export async function copyText(text: string): Promise<void> {
   area.select();
   const isCopied = document.execCommand('copy');
   area.remove();
-  if (!isCopied) throw new Error('This browser does not let the page copy.');
+  if (!isCopied) throw new Error('This browser does not allow the page to copy.');
 }
 
 export function CopyButton({ text, label }: { text: string; label: string }) {
@@ -35,7 +38,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** A text that is there to be copied, such as an ID. */
+/** Text with a copy button, such as an ID. */
 export const Copyable = ({ text, label }: { text: string; label: string }) => (
   <span className={styles['copyable']}>
     <code>{text}</code>

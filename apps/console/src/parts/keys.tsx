@@ -6,7 +6,7 @@ import styles from './keys.module.css';
 
 const storageKey = 'phalanx.single-keys';
 
-/** Single keys can be switched off (WCAG 2.1.4). */
+/** Whether single-key shortcuts are on. WCAG 2.1.4 requires a way to switch them off. */
 export const singleKeys = createStore(localStorage.getItem(storageKey) !== 'off');
 
 export function setSingleKeys(isOn: boolean): void {
@@ -19,19 +19,19 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   target.getAttribute('type') !== 'checkbox';
 
-/** Enter and Space belong to a button or a link that has the focus. */
+/** Whether a key activates the focused control: Enter and Space belong to the focused button or link. */
 const isActivation = ({ key, target }: KeyboardEvent): boolean =>
   (key === 'Enter' || key === ' ') &&
   target instanceof Element &&
   target.closest('button, a[href], summary, [role="button"], [role="tab"], [role="option"]') !== null;
 
-/** Notices are dialogs too, but nobody has to answer them. */
+/** Whether a dialog is open. Notices have the role of a dialog too, but do not block shortcuts. */
 const isInPopup = (): boolean =>
   document.querySelector('#popups [role="dialog"], [aria-modal="true"]') !== null;
 
 type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
-/** Calls what is bound to a key while the component is there; never while somebody types, nor under a dialog. */
+/** Binds single-key shortcuts while the component is mounted. They are off while the user types or a dialog is open. */
 export function useKeys(keys: Keys): void {
   const current = useRef(keys);
   useEffect(() => {
@@ -51,7 +51,7 @@ export function useKeys(keys: Keys): void {
   }, []);
 }
 
-/** Calls what is bound to a key with Ctrl, also while somebody types: `p`, or `F` with Shift. */
+/** Binds Ctrl shortcuts, such as `p`, or `F` with Shift. They also work while the user types. */
 export function usePageKeys(keys: Keys): void {
   const current = useRef(keys);
   useEffect(() => {
@@ -108,10 +108,10 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
       ['j k', 'Next, previous group'],
       ['e', 'Solved'],
       ['i', 'Ignore'],
-      ['r', 'Open again'],
-      ['a', 'Assign to yourself, or to nobody'],
+      ['r', 'Reopen'],
+      ['a', 'Assign to yourself, or unassign'],
       ['x', 'Select for merging'],
-      ['m', 'Merge what is selected into this group'],
+      ['m', 'Merge the selected groups into this one'],
       ['z', 'Undo'],
       ['o', 'Open the newest record'],
     ],

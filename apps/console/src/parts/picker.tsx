@@ -23,7 +23,7 @@ interface PickerProps {
 
 const maxShown = 50;
 
-/** A line to type into, and what fits it: Enter takes what is chosen. */
+/** Input with matching suggestions; Enter takes the highlighted one. */
 export function Picker({ name, label, find, onClose }: PickerProps) {
   const [text, setText] = useState('');
   const [chosen, setChosen] = useState(0);
@@ -84,14 +84,14 @@ export function Picker({ name, label, find, onClose }: PickerProps) {
               </div>
             ))}
           </div>
-          {found.length === 0 && <p className={styles['none']}>Nothing has that name.</p>}
+          {found.length === 0 && <p className={styles['none']}>No matches.</p>}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-/** How well a path fits what is typed, the lower the better; undefined when it does not. */
+/** Returns how well a path matches the typed text, lower is better; undefined if it does not match. */
 function matchRank(path: string, typed: string): number | undefined {
   const [text, wanted] = [path.toLowerCase(), typed.trim().toLowerCase()];
   const name = text.slice(text.lastIndexOf('/') + 1);
@@ -101,7 +101,7 @@ function matchRank(path: string, typed: string): number | undefined {
   return hasLettersOf(text, wanted) ? 3 : undefined;
 }
 
-/** Whether the letters come in this order, as in `lgn` for `login`. */
+/** Whether the letters occur in this order, as in `lgn` for `login`. */
 function hasLettersOf(text: string, letters: string): boolean {
   let at = 0;
   for (const letter of letters) {
@@ -111,7 +111,7 @@ function hasLettersOf(text: string, letters: string): boolean {
   return true;
 }
 
-/** The paths that fit, the best first. */
+/** Returns the matching paths, best first. */
 export function findMatches(paths: readonly string[], typed: string, maxCount: number): string[] {
   return paths
     .flatMap((path) => {

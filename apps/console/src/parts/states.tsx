@@ -1,4 +1,4 @@
-import { ServiceError, NotTheService, ServiceUnreachable } from '@phalanx/client/transport';
+import { ServiceError, NotTheService, ServiceUnreachable } from '@phalanx/client/service-errors';
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 
@@ -11,7 +11,7 @@ interface EmptyProps {
   action?: ReactNode;
 }
 
-/** Why there is nothing, and what to do. */
+/** Empty state: why there is nothing, and what to do. */
 export const Empty = ({ title, children, action }: EmptyProps) => (
   <div className={styles['state']}>
     <h2>{title}</h2>
@@ -22,7 +22,7 @@ export const Empty = ({ title, children, action }: EmptyProps) => (
 
 const barNames = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
 
-/** Placeholder of about the final size, shown only when loading takes a while. */
+/** Placeholder of about the final size, shown only if loading takes a while. */
 export const Loading = ({ rows = 8, label = 'Loading' }: { rows?: number; label?: string }) => (
   <div className={styles['skeleton']} role="status" aria-label={label}>
     {barNames.slice(0, rows).map((name, index) => (
@@ -39,10 +39,10 @@ interface FailureProps {
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
-/** In the place of what could not be read. */
+/** Error in place of the content that failed to load. */
 export const Failure = ({ error, onRetry }: FailureProps) => (
   <div className={styles['state']} role="alert">
-    <h2>This could not be read</h2>
+    <h2>This could not be loaded</h2>
     <p>
       {messageOf(error)} <HelpLink error={error} />
     </p>
@@ -57,7 +57,7 @@ export const Failure = ({ error, onRetry }: FailureProps) => (
   </div>
 );
 
-/** Beside what it is about, which stays. */
+/** Error beside content that remains visible. */
 export const InlineFailure = ({ error, onRetry }: FailureProps) => (
   <div className={styles['inline']} role="alert">
     <span>
@@ -71,14 +71,14 @@ export const InlineFailure = ({ error, onRetry }: FailureProps) => (
   </div>
 );
 
-/** Its entry on the page about errors. */
+/** Returns the anchor of the error on the page about errors. */
 function entryOf(error: unknown): string | undefined {
   if (error instanceof ServiceError) return error.code;
   if (error instanceof ServiceUnreachable) return 'unreachable';
   return error instanceof NotTheService ? 'unreadable' : undefined;
 }
 
-/** Leads to what the failure means and what to do. */
+/** Link to the meaning of the error and its remedy. */
 export function HelpLink({ error }: { error: unknown }) {
   const entry = entryOf(error);
   if (entry === undefined) return null;

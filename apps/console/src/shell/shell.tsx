@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Device } from '@phalanx/protocol';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
@@ -21,10 +21,10 @@ import { projectsQuery } from '../code/projects/project.tsx';
 import { setTheme } from '../styles/theme.ts';
 import { UserMenu } from './user-menu.tsx';
 
-/** How long changes are collected before the page is drawn again. */
+/** Time during which changes are collected before the page is rendered again, in ms. */
 const gatherMs = 100;
 
-/** A restart of the service shorter than this is nobody's concern. */
+/** Minimum outage before the user is notified, in ms. A restart of the service is usually shorter. */
 const noticeAfterMs = 1500;
 
 interface Place {
@@ -32,7 +32,7 @@ interface Place {
   readonly label: string;
   readonly icon: IconName;
   readonly key: string;
-  /** Pages that belong to it and have an address elsewhere. */
+  /** Addresses of pages that belong to this place but lie elsewhere. */
   readonly also?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ const help: Place = { to: '/help', label: 'Help', icon: 'file', key: 'h', also: 
 
 const pillWords = { connecting: 'Starting', live: 'Live', reconnecting: 'Offline' } as const;
 
-/** The frame around every page. Without a sign-in, nothing else is shown. */
+/** Frame around every page. Without a sign-in, only the sign-in form is shown. */
 export function Shell() {
   const me = useQuery(meQuery);
   const state = useStore(session.store);
@@ -172,7 +172,7 @@ function Rail({ onSearch, onHelp }: RailProps) {
   );
 }
 
-/** Places of the user menu have no link of their own where the page is narrow. */
+/** Whether the link to a place moves into the user menu on narrow pages. */
 const isInUserMenu = ({ to }: Place): boolean => to === '/settings' || to === '/help';
 
 function PlaceLink({ place }: { place: Place }) {
@@ -205,13 +205,12 @@ function ConnectionBanner() {
   if (!isShown) return null;
   return (
     <div className={styles['banner']} role="status">
-      The connection to the service is lost; trying again. What is shown may be old, and what you have typed
-      stays here.
+      The connection to the service is lost. Trying again… The page may be outdated. Your input is kept.
     </div>
   );
 }
 
-/** Keeps what was read as the service's events say. Returns the function that ends it. */
+/** Updates cached data from the service's events. Returns the function that stops it. */
 function followChanges(queries: QueryClient): () => void {
   const devices = new Map<string, Device>();
   const stale = new Set<string>();
@@ -239,7 +238,7 @@ function followChanges(queries: QueryClient): () => void {
     }),
     liveEvents.on('record', ({ record }) => {
       stale.add('records');
-      // A run shows its records, and the last screen of the newest.
+      // The page of a run shows its records and the last screen of the newest one.
       void queries.invalidateQueries({ queryKey: ['run', record.run_id] });
       soon();
     }),
@@ -249,7 +248,7 @@ function followChanges(queries: QueryClient): () => void {
     }),
     liveEvents.on('replay', ({ replay }) => {
       stale.add('replays');
-      // Groups show the verdict of the last one.
+      // Groups show the verdict of the latest replay.
       if (replay.ended_at !== null) stale.add('groups');
       soon();
     }),
@@ -322,7 +321,7 @@ function useCommands(): readonly PickerItem[] {
   }, [navigate, devices, projects]);
 }
 
-/** Ctrl+K: everything that has a name. */
+/** Command palette (Ctrl+K): finds everything that has a name. */
 function CommandPalette({ onClose }: { onClose: () => void }) {
   const commands = useCommands();
   const find = (text: string): readonly PickerItem[] => {

@@ -16,7 +16,7 @@ import { projectsQuery } from '../code/projects/project.tsx';
 import { hasRunQuery } from '../runs/runs/run.tsx';
 import styles from './start-page.module.css';
 
-/** From nothing to a first run. */
+/** Guides a new user to the first run. */
 export function StartPage() {
   const me = useMe();
   const { data: devices = [] } = useQuery(devicesQuery);
@@ -53,8 +53,8 @@ export function StartPage() {
             <>
               {devices.length === 0 && reasons.map((reason) => <p key={reason}>{reason}</p>)}
               <p>
-                Enable USB debugging on a phone, connect it and allow debugging on its screen. To see what the
-                machine with the phones lacks, run there:
+                Enable USB debugging on a phone, connect it and allow debugging on its screen. To see what is
+                missing, run this on the machine with the phones:
               </p>
               <Command text="phalanx doctor" />
               <p>Without a phone, start the service with simulated ones:</p>
@@ -140,7 +140,7 @@ function CreateSample() {
       await queries.invalidateQueries({ queryKey: ['projects'] });
       await navigate({ to: '/projects/$projectId', params: { projectId } });
     } catch (error) {
-      notifyFailure('The project could not be made', error);
+      notifyFailure('The project could not be created', error);
       setBusy(false);
     }
   };
@@ -149,7 +149,7 @@ function CreateSample() {
       <p>An automation is TypeScript. A sample reads what the phone shows and writes it to the log.</p>
       <div className={styles['actions']}>
         <Button look="primary" reason={missing} isBusy={isBusy} onClick={() => void create()}>
-          Make the sample
+          Create the sample
         </Button>
         <Link to="/projects" className={buttonClass('quiet')}>
           All projects

@@ -5,7 +5,7 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import styles from './clone-dialog.module.css';
 
-/** Git asks for the password of this user; the service reads the password alone. */
+/** User name that git asks a password for; the service ignores it and checks only the password. */
 const gitUser = 'phalanx';
 
 function cloneAddress({ clone_path: path }: Project): string {
@@ -14,7 +14,7 @@ function cloneAddress({ clone_path: path }: Project): string {
   return url.href;
 }
 
-/** The command that clones a project, and how git gets the token. */
+/** Dialog with the command that clones a project, and the way to give git the token. */
 export function CloneDialog({ project, onClose }: { project: Project; onClose: () => void }) {
   const command = `git clone ${cloneAddress(project)} ${folderOf(project)}`;
   return (
@@ -24,18 +24,18 @@ export function CloneDialog({ project, onClose }: { project: Project; onClose: (
         <CopyButton text={command} label="Copy the command" />
       </div>
       <p>
-        Git asks for a password: give an API token. It needs the scope <code>read</code> to clone and{' '}
-        <code>edit</code> to push, and no limit to phones or apps. You make tokens in the{' '}
+        When Git asks for a password, enter an API token. It needs the scope <code>read</code> to clone and{' '}
+        <code>edit</code> to push, and must not be limited to phones or apps. You create tokens in the{' '}
         <Link to="/settings">settings</Link>.
       </p>
       <p>
-        A clone has the committed files. A push to <code>main</code> becomes the saved files, unless there are
-        uncommitted changes here or the code does not compile.
+        A clone contains the committed files. A push to <code>main</code> becomes the saved files, unless
+        there are uncommitted changes here or the code does not compile.
       </p>
     </Dialog>
   );
 }
 
-/** The name without what a shell or a file system takes for more than a name. */
+/** Returns the project's name without characters that have a special meaning to a shell or a file system. */
 const folderOf = ({ name, id }: Project): string =>
   name.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').replaceAll(/^[-.]+|[-.]+$/g, '') || id;

@@ -19,10 +19,10 @@ interface FileListProps {
   projectId: string;
   userId: string;
   current: string | undefined;
-  /** Why files can't be changed. */
+  /** Reason why files can't be changed. */
   reason: string | undefined;
   onOpen: (path: string) => void;
-  /** On its edge. */
+  /** Content on the edge of the list, such as its splitter. */
   children: ReactNode;
 }
 
@@ -115,12 +115,12 @@ function NewFile({
       title="New file"
       onClose={onClose}
       action="Create"
-      reason={path.trim() === '' ? 'Give it a path.' : undefined}
+      reason={path.trim() === '' ? 'Enter a path.' : undefined}
       onAct={create}
     >
       <TextField
         label="Path"
-        hint="Such as flows/login.ts"
+        hint="For example, flows/login.ts"
         problem={problem}
         value={path}
         onChange={setPath}
@@ -162,12 +162,12 @@ function RenameFile({ projectId, path: before, onClose, onRenamed }: RenameFileP
       title={`Rename ${before}`}
       onClose={onClose}
       action="Rename"
-      reason={path.trim() === '' || path.trim() === before ? 'Give it another path.' : undefined}
+      reason={path.trim() === '' || path.trim() === before ? 'Enter a different path.' : undefined}
       onAct={rename}
     >
       <TextField
         label="Path"
-        hint="Files that import it name it anew."
+        hint="Imports in other files are updated."
         problem={problem}
         value={path}
         onChange={setPath}
@@ -180,7 +180,7 @@ function DeleteFile({ projectId, path, onClose }: { projectId: string; path: str
   const queries = useQueryClient();
   const remove = async (): Promise<void> => {
     await call('DELETE /api/v2/automation/file/:id', { params: { id: projectId }, query: { path } });
-    notify(`${path} was deleted`, 'Its history keeps what was committed.');
+    notify(`${path} was deleted`, 'Committed versions stay in the history.');
     await queries.invalidateQueries({ queryKey: ['files', projectId] });
   };
   return (
@@ -193,7 +193,7 @@ function DeleteFile({ projectId, path, onClose }: { projectId: string; path: str
 interface FileTreeProps {
   files: readonly FileListing[];
   current: string | undefined;
-  /** Paths of what is typed and not saved. */
+  /** Paths with unsaved text. */
   drafts: readonly string[];
   onOpen: (path: string) => void;
 }
@@ -201,7 +201,7 @@ interface FileTreeProps {
 const changeMarks = { unchanged: '', added: 'new', modified: 'changed', deleted: 'deleted' } as const;
 const indentation = 14;
 
-/** The files in their folders; only those rows are drawn that are in view. */
+/** Tree of files and folders. Renders only the rows in view. */
 function FileTree({ files, current, drafts, onOpen }: FileTreeProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
@@ -265,23 +265,23 @@ function FileTree({ files, current, drafts, onOpen }: FileTreeProps) {
 interface FileRow {
   readonly kind: 'file' | 'folder';
   readonly path: string;
-  /** The last part of the path. */
+  /** Last segment of the path. */
   readonly name: string;
   readonly depth: number;
   readonly isOpen: boolean;
 }
 
-/** Folders of a larger project are closed at first. */
+/** Number of files above which folders start collapsed. */
 const maxOpen = 200;
 
 interface Shown {
-  /** Folders that were opened or closed by hand. */
+  /** Folders that the user expanded or collapsed. */
   readonly toggled: ReadonlySet<string>;
-  /** The folders around it are open. */
+  /** Current file, whose parent folders are expanded. */
   readonly current: string | undefined;
 }
 
-/** The rows of the list of files: folders before files, each in the order of the names. */
+/** Returns the rows of the file tree: folders before files, both sorted by name. */
 export function fileRows(paths: readonly string[], { toggled, current = '' }: Shown): FileRow[] {
   const areOpen = paths.length <= maxOpen;
   const rows: FileRow[] = [];

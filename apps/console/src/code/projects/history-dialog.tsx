@@ -17,9 +17,9 @@ import { unchanging } from '../../api/query-client.ts';
 
 interface HistoryDialogProps {
   projectId: string;
-  /** Whether the user may see what replays made of commits. */
+  /** Whether the user may see the replays of commits. */
   hasReplays: boolean;
-  /** Why files can't be changed. */
+  /** Reason why files can't be changed. */
   reason: string | undefined;
   onClose: () => void;
 }
@@ -90,7 +90,7 @@ export function HistoryDialog({ projectId, hasReplays, reason, onClose }: Histor
   );
 }
 
-/** The open part of a commit. */
+/** Expanded part of a commit. */
 interface Shown {
   hash: string;
   part: 'changes' | 'files';
@@ -119,8 +119,8 @@ function CommitDiff({ projectId, hash }: { projectId: string; hash: string }) {
       {error !== null && <InlineFailure error={error} />}
       {data === undefined && error === null && <Loading rows={3} />}
       {data !== undefined && <DiffList files={data.files} />}
-      {data?.files.length === 0 && <p>This commit changed no file.</p>}
-      {data?.truncated === true && <p>The rest is left out, because it is too long.</p>}
+      {data?.files.length === 0 && <p>This commit changed no files.</p>}
+      {data?.truncated === true && <p>The rest is too long to show.</p>}
     </div>
   );
 }
@@ -130,7 +130,7 @@ interface CommitFilesProps {
   hash: string;
 }
 
-/** The files of a commit, one of them at a time. */
+/** Files of a commit, one at a time. */
 function CommitFiles({ projectId, hash }: CommitFilesProps) {
   const { data, error } = useQuery({
     queryKey: ['commits', projectId, hash, 'files'],

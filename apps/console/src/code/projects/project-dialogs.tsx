@@ -19,7 +19,7 @@ import { RemovalButton } from '../../parts/removal-button.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Moment } from '../../parts/time.tsx';
 
-/** Files of a new project, as `phalanx project create` writes them, without those that only a folder needs. */
+/** Files of a new project: those of `phalanx project create` except the ones that only a local folder needs. */
 const starter = [
   { path: 'AGENTS.md', content: guide },
   { path: 'main.ts', content: code },
@@ -27,7 +27,7 @@ const starter = [
   { path: 'tsconfig.json', content: settings },
 ];
 
-/** A project with code that runs, or with this `main.ts`. Returns its ID. */
+/** Creates a project with the starter files or with the given `main.ts`. Returns its ID. */
 export async function createStarter(name: string, main = code): Promise<string> {
   const { project } = await call('POST /api/v2/automation-project', { body: { name } });
   const params = { id: project.id };
@@ -39,9 +39,9 @@ export async function createStarter(name: string, main = code): Promise<string> 
 }
 
 interface NewProjectProps {
-  /** Its code. Default: a `main.ts` that runs on any phone. */
+  /** Code of `main.ts`. Default: code that runs on any phone. */
   main?: string;
-  /** Passwords to store as secrets, by the names that the code has for them. */
+  /** Passwords to store as secrets, by their names in the code. */
   secrets?: ReadonlyMap<string, string>;
   onClose: () => void;
 }
@@ -67,15 +67,15 @@ export function NewProject({ main, secrets, onClose }: NewProjectProps) {
       title="New project"
       onClose={onClose}
       action="Create"
-      reason={name.trim() === '' ? 'Give it a name.' : undefined}
+      reason={name.trim() === '' ? 'Enter a name.' : undefined}
       onAct={create}
     >
       <TextField
         label="Name"
         hint={
           main === undefined
-            ? 'It begins with a main.ts that runs on any phone.'
-            : 'Its main.ts is the recorded code.'
+            ? 'Starts with a main.ts that runs on any phone.'
+            : 'Its main.ts contains the recorded code.'
         }
         problem={problem}
         value={name}
@@ -84,7 +84,7 @@ export function NewProject({ main, secrets, onClose }: NewProjectProps) {
       {secrets !== undefined && secrets.size > 0 && (
         <label>
           <input type="checkbox" checked={isStoring} onChange={({ target }) => setStoring(target.checked)} />{' '}
-          Store the passwords that were typed as secrets of the project: {[...secrets.keys()].join(', ')}
+          Store the typed passwords as secrets of the project: {[...secrets.keys()].join(', ')}
         </label>
       )}
     </ActionDialog>
@@ -118,7 +118,7 @@ export function RenameProject({ project, onClose }: ChangeProjectProps) {
       title="Rename the project"
       onClose={onClose}
       action="Rename"
-      reason={name.trim() === '' || name.trim() === project.name ? 'Type another name.' : undefined}
+      reason={name.trim() === '' || name.trim() === project.name ? 'Enter a new name.' : undefined}
       onAct={rename}
     >
       <TextField label="Name" problem={problem} value={name} onChange={setName} />
@@ -158,14 +158,14 @@ export function DeleteProject({ project, onClose }: ChangeProjectProps) {
 
 interface SecretsDialogProps {
   projectId: string;
-  /** Why nothing can be changed. */
+  /** Reason why secrets can't be changed. */
   reason: string | undefined;
-  /** Asks whose hosts get them. */
+  /** Opens the dialog of users whose hosts receive the secrets. */
   onHosts: () => void;
   onClose: () => void;
 }
 
-/** Names of a project's secrets. Values are written here, and never read. */
+/** Dialog of a project's secrets. Values are write-only. */
 export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDialogProps) {
   const queries = useQueryClient();
   const queryKey = ['project', projectId, 'secrets'];
@@ -199,7 +199,7 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
     await call('DELETE /api/v2/automation-project/:id/secrets/:name', { params });
     await queries.invalidateQueries({ queryKey });
   };
-  const missing = name.trim() === '' || value === '' ? 'A secret has a name and a value.' : undefined;
+  const missing = name.trim() === '' || value === '' ? 'Enter a name and a value.' : undefined;
   const isKnown = secrets?.some((secret) => secret.name === name.trim()) === true;
   return (
     <Dialog
@@ -229,8 +229,8 @@ export function SecretsDialog({ projectId, reason, onHosts, onClose }: SecretsDi
       ) : (
         <SecretTable secrets={secrets} reason={reason} onRemove={remove} />
       )}
-      <TextField label="Name" hint="Such as SHOP_PASSWORD" value={name} onChange={setName} />
-      <Field label="Value" hint="Runs that have begun keep the value of their launch.">
+      <TextField label="Name" hint="For example, SHOP_PASSWORD" value={name} onChange={setName} />
+      <Field label="Value" hint="Runs that have already started keep the old value.">
         {(attributes) => (
           <Input
             {...attributes}

@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Project } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -39,7 +39,7 @@ export function ProjectPage() {
   return (
     <Page title="Project">
       {isGone ? (
-        <Empty title="There is no such project" action={<Link to="/projects">All projects</Link>}>
+        <Empty title="Project not found" action={<Link to="/projects">All projects</Link>}>
           It was deleted, or it is no longer shared with you.
         </Empty>
       ) : error === null ? (
@@ -111,7 +111,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
       actions={
         <>
           <Button
-            reason={reason ?? (list?.dirty === false ? 'There is nothing to commit.' : undefined)}
+            reason={reason ?? (list?.dirty === false ? 'Nothing to commit.' : undefined)}
             onClick={() => setPopup('commit')}
           >
             Commit…
@@ -187,7 +187,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           reason={
             project.role === 'owner'
               ? reason
-              : 'Only the owner of a project can choose whose hosts get its secrets.'
+              : 'Only the owner of a project can choose whose hosts receive its secrets.'
           }
           onClose={() => setPopup('secrets')}
         />
@@ -200,7 +200,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   );
 }
 
-/** Name of the owner of a project that is shared with the caller. */
+/** Returns the name of the owner of a project that is shared with the caller. */
 function useOwnerName({ id, role }: Project): string | undefined {
   const { data } = useQuery({
     queryKey: ['project', id, 'owner'],
@@ -219,7 +219,7 @@ interface SavedWordsProps {
   isDirty: boolean | undefined;
 }
 
-/** How much of the text is in the history. */
+/** Save state of the file and commit state of the project. */
 function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
   const { data: drafts = [] } = useQuery(draftsQuery(userId, projectId));
   if (isDirty === undefined) return null;
@@ -236,7 +236,7 @@ function NewestReplay({ projectId }: { projectId: string }) {
   return newest === undefined ? null : <ReplayLink replay={newest} lead="Saved screens: " />;
 }
 
-/** The widths of the panes beside the code. */
+/** Sizes of the panes beside the code. */
 function usePaneSizes() {
   const key = 'phalanx.editor.panes';
   const files = usePaneSize(key, 'files', 208, { min: 140, max: 480 });
@@ -249,7 +249,7 @@ function usePaneSizes() {
 interface CommitDialogProps {
   projectId: string;
   userId: string;
-  /** A group of records that the commit may solve. */
+  /** Group of records that the commit may solve. */
   groupId: string | undefined;
   onClose: () => void;
 }
@@ -271,7 +271,7 @@ function CommitDialog({ projectId, userId, groupId, onClose }: CommitDialogProps
       const whole =
         isSolving && groupId !== undefined ? `${message.trimEnd()}\n\nSolves ${groupId}` : message;
       const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message: whole } });
-      const solves = (reply.solves ?? []).length === 0 ? '' : ' It solves what its message names.';
+      const solves = (reply.solves ?? []).length === 0 ? '' : ' It solves the groups named in its message.';
       notify(`Committed ${reply.commit.hash.slice(0, 8)}`, `${reply.commit.message}${solves}`);
       await queries.invalidateQueries({ queryKey: ['files', projectId] });
       await queries.invalidateQueries({ queryKey: ['commits', projectId] });
@@ -286,12 +286,12 @@ function CommitDialog({ projectId, userId, groupId, onClose }: CommitDialogProps
       isWide
       onClose={onClose}
       action="Commit"
-      reason={message.trim() === '' ? 'Say what has changed.' : undefined}
+      reason={message.trim() === '' ? 'Enter a message.' : undefined}
       onAct={commit}
     >
       <Field
-        label="What has changed"
-        hint="A line “Solves GROUP” solves that group of records in this commit. Ctrl+Enter commits."
+        label="Commit message"
+        hint="A line “Solves GROUP” marks that group of records as solved by this commit. Ctrl+Enter commits."
       >
         {(attributes) => (
           <TextArea
@@ -322,7 +322,7 @@ interface SolvesGroupProps {
   onChange: (isSolving: boolean) => void;
 }
 
-/** Offers the line that solves the group. */
+/** Checkbox that adds the line that marks the group as solved. */
 function SolvesGroup({ groupId, isSolving, onChange }: SolvesGroupProps) {
   const { data } = useQuery(groupQuery(groupId));
   const name = data === undefined ? '' : `“${groupName(data.group)}” `;
@@ -346,8 +346,8 @@ function ShareProject({ project: { id, name, role }, onClose }: ShareProjectProp
       title={`Share ${name}`}
       queryKey={['project', id]}
       roles={[
-        { value: 'shared_editor', label: 'may edit and launch' },
-        { value: 'shared_viewer', label: 'may look' },
+        { value: 'shared_editor', label: 'can edit and launch' },
+        { value: 'shared_viewer', label: 'can view' },
       ]}
       reason={missing ?? (role === 'owner' ? undefined : 'Only the owner shares a project.')}
       list={async (signal) => {

@@ -1,27 +1,23 @@
 import type { Project } from '@phalanx/protocol';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 
-import { call, callWhole, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call, callWithHeaders } from '../../api/call.ts';
 import { draftsOf } from './editor/drafts.ts';
 import { FilterSelect } from '../../parts/field.tsx';
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
   queryFn: ({ signal }): Promise<Project[]> =>
-    readAll(async (cursor) => {
-      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const { projects, next_cursor: next } = await call(
-        'GET /api/v2/automation-project',
-        { query },
-        { signal },
-      );
-      return { rows: projects, next };
-    }),
+    readAll(
+      (query) => call('GET /api/v2/automation-project', { query }, { signal }),
+      ({ projects }) => projects,
+    ),
 });
 
 const noNames = new Map<string, string>();
 
-/** Names by ID, for lists that only have IDs. */
+/** Returns the names of projects by ID, for lists that only contain IDs. */
 export function useProjectNames(): ReadonlyMap<string, string> {
   const select = (projects: readonly Project[]) => new Map(projects.map(({ id, name }) => [id, name]));
   return useQuery({ ...projectsQuery, select }).data ?? noNames;
@@ -34,28 +30,25 @@ export const projectQuery = (projectId: string) =>
       (await call('GET /api/v2/automation-project/:id', { params: { id: projectId } }, { signal })).project,
   });
 
-/** Between two looks whether files have changed, in milliseconds. */
+/** Interval at which files are checked for changes, in ms. */
 export const filesMs = 5000;
 
-/** The list of files; its `dirty` says whether there is something to commit. */
+/** Query for the list of files; its `dirty` says whether there is something to commit. */
 export const filesQuery = (projectId: string) =>
   queryOptions({
     queryKey: ['files', projectId],
     queryFn: async ({ signal }) => {
       let dirty = false;
-      const files = await readAll(async (cursor) => {
-        const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-        const page = await call(
-          'GET /api/v2/automation/files/:id',
-          { params: { id: projectId }, query },
-          { signal },
-        );
-        dirty = page.dirty;
-        return { rows: page.files, next: page.next_cursor };
-      });
+      const files = await readAll(
+        (query) => call('GET /api/v2/automation/files/:id', { params: { id: projectId }, query }, { signal }),
+        (page) => {
+          dirty = page.dirty;
+          return page.files;
+        },
+      );
       return { files, dirty };
     },
-    // Others save and commit too: people in other windows, git, the command line.
+    // Files also change elsewhere: in other windows, by git, and by the CLI.
     refetchInterval: filesMs,
   });
 
@@ -71,11 +64,11 @@ export async function readStoredFile(
   version?: { commit: string } | { tree: string },
 ): Promise<StoredFile> {
   const input = { params: { id: projectId }, query: { path, ...version } };
-  const { body, headers } = await callWhole('GET /api/v2/automation/file/:id', input, { signal });
+  const { body, headers } = await callWithHeaders('GET /api/v2/automation/file/:id', input, { signal });
   return { content: body.content, etag: headers.get('etag') ?? '' };
 }
 
-/** Paths of what is typed in this browser and not saved. */
+/** Query for the paths with unsaved text in this browser. */
 export const draftsQuery = (userId: string, projectId: string) =>
   queryOptions({
     queryKey: ['files', projectId, 'drafts'],
@@ -85,11 +78,11 @@ export const draftsQuery = (userId: string, projectId: string) =>
 
 interface ProjectSelectProps {
   value: string | undefined;
-  /** An empty text: any automation. */
+  /** Called with an empty string for any automation. */
   onChange: (projectId: string) => void;
 }
 
-/** Direct code has no project; its launch may still be what an address asks for. */
+/** Filter by project. Includes direct code and its launch if the address asks for them. */
 export function ProjectSelect({ value, onChange }: ProjectSelectProps) {
   const { data: projects = [] } = useQuery(projectsQuery);
   const options = projects.map(({ id, name }) => ({ value: id, label: name }));

@@ -50,8 +50,8 @@ export function ProjectsPage() {
       <div className={styles['frame']}>
         <WaitingShares kinds={['project']} />
         {data?.length === 0 && (
-          <Empty title="No project yet" action={create}>
-            A project is an automation that is saved: its files, their history, and who shares them.
+          <Empty title="No projects yet" action={create}>
+            A project is a saved automation: its files, their history, and the users it is shared with.
           </Empty>
         )}
         {shown?.length === 0 && data?.length !== 0 && <Empty title="No projects match" />}
@@ -111,7 +111,7 @@ const columnsOf = (newest: LastRunProps['newest']): Column<Project>[] => [
 
 interface LastRunProps {
   projectId: string;
-  /** The newest runs of all projects, by project, as many as one page has. */
+  /** Newest runs by project, from one page of runs of all projects. */
   newest: ReadonlyMap<string, Run> | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -27,20 +27,20 @@ import type { CodeSink } from './editor/code-editor.tsx';
 import { PhonePane } from './phone/phone-pane.tsx';
 import styles from './project.module.css';
 
-/** The project, or code of the open file that stands alone. */
+/** Requested run: the project, or the open file's code on its own. */
 export interface WantedRun {
   readonly code: string | undefined;
 }
 
 interface RunPaneProps {
   project: Project;
-  /** Run that the editor asks for; another object asks again. */
+  /** Run requested by the editor. A new object requests it again. */
   wanted: WantedRun | undefined;
   sink: CodeSink;
-  /** Saves; false when that did not work. */
+  /** Saves the files. Resolves with false on failure. */
   onBeforeRun: () => Promise<boolean>;
   launch: ReturnType<typeof useLaunch>;
-  /** On its edge. */
+  /** Content on the edge of the pane, such as its splitter. */
   children: ReactNode;
 }
 
@@ -49,7 +49,9 @@ const keyOf = (projectId: string): string => `phalanx.phones.${projectId}`;
 const onlyOne = (devices: readonly Device[]): string[] =>
   devices.length === 1 ? devices.map((device) => device.device_id) : [];
 
-/** The phones that were chosen for this project, of those that are there; where one is accepted, it is that. */
+/**
+ * Returns the available phones that were chosen for this project. Default: the accepted phone, if there is only one.
+ */
 function usePhones(projectId: string, devices: readonly Device[]) {
   const [kept, setKept] = useState(() => localStorage.getItem(keyOf(projectId))?.split(' '));
   const ids = useMemo(() => kept ?? onlyOne(devices.filter(({ accepted }) => accepted)), [kept, devices]);
@@ -156,13 +158,13 @@ function useWanted(wanted: WantedRun | undefined, run: (wanted: WantedRun) => vo
 
 interface PhonesProps {
   devices: readonly Device[];
-  /** Whether there are phones, of which none may be launched on. */
+  /** Whether phones exist but the user may not launch on any of them. */
   isViewOnly: boolean;
   chosen: readonly Device[];
   onToggle: (id: string) => void;
 }
 
-/** Maximum number of phones to choose by hand; more are launched from the fleet. */
+/** Maximum number of phones to choose by hand; launches on more phones start from the fleet page. */
 const maxListed = 200;
 
 const Phones = ({ devices, isViewOnly, chosen, onToggle }: PhonesProps) => (

@@ -2,7 +2,8 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { findUser } from '../../http/access/members-dialog.tsx';
-import { call, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call } from '../../api/call.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
@@ -25,27 +26,27 @@ const recipientColumns: readonly Column<Recipient>[] = [
 
 interface SecretHostsProps {
   projectId: string;
-  /** Why the list can't be changed. */
+  /** Reason why the list can't be changed. */
   reason: string | undefined;
   onClose: () => void;
 }
 
-/** Users whose hosts get the secrets of a project, beside those of its owner and editors. */
+/** Users whose hosts receive the secrets of a project, in addition to those of its owner and editors. */
 export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
   const queries = useQueryClient();
   const queryKey = ['project', projectId, 'secret-recipients'];
   const { data: recipients, error } = useQuery({
     queryKey,
     queryFn: ({ signal }) =>
-      readAll(async (cursor) => {
-        const query = cursor === undefined ? {} : { cursor };
-        const page = await call(
-          'GET /api/v2/automation-project/:id/secret-recipients',
-          { params: { id: projectId }, query },
-          { signal },
-        );
-        return { rows: page.recipients, next: page.next_cursor };
-      }),
+      readAll(
+        (query) =>
+          call(
+            'GET /api/v2/automation-project/:id/secret-recipients',
+            { params: { id: projectId }, query },
+            { signal },
+          ),
+        (page) => page.recipients,
+      ),
   });
   const [who, setWho] = useState('');
   const [failure, setFailure] = useState<unknown>(null);
@@ -67,14 +68,14 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
   };
   return (
     <Dialog
-      title="Hosts that get the secrets"
+      title="Hosts that receive the secrets"
       isOpen
       onClose={onClose}
       onAct={add}
       foot={
         <>
           <Button onClick={onClose}>Close</Button>
-          <SubmitButton look="primary" reason={reason ?? (who.trim() === '' ? 'Say who.' : undefined)}>
+          <SubmitButton look="primary" reason={reason ?? (who.trim() === '' ? 'Enter a user.' : undefined)}>
             Add
           </SubmitButton>
         </>
@@ -85,10 +86,10 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
         On phones of other hosts, the project does not start while it has secrets.
       </p>
       {recipients === undefined && error === null && <Loading rows={2} />}
-      {recipients?.length === 0 && <p>No other users are listed.</p>}
+      {recipients?.length === 0 && <p>No other users.</p>}
       {recipients !== undefined && recipients.length > 0 && (
         <Table
-          label="Users whose hosts get the secrets"
+          label="Users whose hosts receive the secrets"
           columns={recipientColumns}
           rows={recipients}
           keyOf={({ user_id: id }) => id}
@@ -101,7 +102,7 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
               onRemove={() => remove(id)}
             >
               <p>
-                Their hosts get the secrets no more. Runs that have begun keep the values of their launch.
+                Their hosts no longer receive the secrets. Runs that have already started keep their values.
               </p>
             </RemovalButton>
           )}
@@ -109,7 +110,7 @@ export function SecretHosts({ projectId, reason, onClose }: SecretHostsProps) {
       )}
       <TextField
         label="User"
-        hint="The user ID; administrators may say the name."
+        hint="User ID. Administrators can also enter the name."
         value={who}
         onChange={setWho}
       />

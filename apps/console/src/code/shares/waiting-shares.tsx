@@ -12,25 +12,25 @@ import styles from './waiting-shares.module.css';
 
 const waitingQuery = queryOptions({
   queryKey: ['shares', 'waiting'],
-  // The first page: the others come when these are decided.
+  // Reads only the first page: the others follow once these are decided.
   queryFn: async ({ signal }): Promise<ReceivedShare[]> =>
     (await call('GET /api/v2/shares', { query: { state: 'waiting', limit: 1000 } }, { signal })).shares,
-  // A token that is limited to projects or phones may not read them.
+  // Tokens limited to projects or phones may not read shares.
   retry: false,
 });
 
 const kindWords = { device: 'Phone', host: 'All phones of the host', project: 'Project' } as const;
 const roleWords = {
-  view: 'you may look',
-  launch: 'you may launch and touch',
-  shared_editor: 'you may edit and launch',
-  shared_viewer: 'you may look',
+  view: 'you can view',
+  launch: 'you can launch and touch',
+  shared_editor: 'you can edit and launch',
+  shared_viewer: 'you can view',
 } as const;
 
 const keyOf = ({ kind, id, owner }: ReceivedShare): string => `${kind} ${id} ${owner.id}`;
 const nameOf = ({ kind, name, id }: ReceivedShare): string => `${kindWords[kind]} ${name || id}`;
 
-/** Shares that the user has not decided on yet; nothing when there are none. */
+/** Shares that await the user's decision; renders nothing if there are none. */
 export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind'][] }) {
   const { data = [] } = useQuery(waitingQuery);
   const queries = useQueryClient();
@@ -53,7 +53,7 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
   const readAnew = async (): Promise<void> => {
     for (const queryKey of [['shares'], ['devices'], ['hosts'], ['projects']])
       await queries.invalidateQueries({ queryKey });
-    // The button that had the focus is gone.
+    // The focused button has been removed.
     head.current?.focus();
   };
   return (
@@ -62,8 +62,8 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
         Shared with you, waiting for your decision
       </h2>
       <p className={styles['quiet']}>
-        Until you accept it, it is used only where you choose it yourself. Accept what you expect from people
-        you trust: their hosts get the code and the inputs of what you run there.
+        Until you accept a share, it is used only where you choose it yourself. Accept only what you expect
+        from people you trust: their hosts receive the code and the inputs of what you run there.
       </p>
       <ul>
         {shares.map((share) => (
@@ -85,7 +85,7 @@ export function WaitingShares({ kinds }: { kinds: readonly ReceivedShare['kind']
               reason={missing}
               onRemove={() => refuseIt(share)}
             >
-              <p>It goes away from your pages. Only {share.owner.name} can share it again.</p>
+              <p>It disappears from your pages. Only {share.owner.name} can share it again.</p>
             </RemovalButton>
           </li>
         ))}

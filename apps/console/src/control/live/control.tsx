@@ -18,7 +18,7 @@ import { zoom, useTouch, type Touch, useRecording } from './use-touch.ts';
 import { type LivePicture, useLivePicture } from './use-live-picture.ts';
 import { messageOf } from '../../parts/states.tsx';
 
-/** The live view of a phone, and its control for a user who takes it. */
+/** Live view of a phone, and its controls for the user who takes it. */
 export function Control({ device }: { device: Device }) {
   const picture = useLivePicture(device.device_id, { video: true });
   const lease = useLease(device);
@@ -72,7 +72,7 @@ function Hold({ device, lease }: { device: Device; lease: ReturnType<typeof useL
       <p role="status">
         {lease.isMine
           ? 'You control this phone. Click to tap, drag to swipe, hold for a long press, drag with Shift to pinch, type, paste, and drop files. Control ends after a minute without input.'
-          : (lease.reason ?? 'While you control the phone, nobody else can touch it or launch on it.')}
+          : (lease.reason ?? 'While you control the phone, no one else can touch it or launch on it.')}
       </p>
       {isOthers && device.role === 'owner' && (
         <Button look="danger" isBusy={lease.isBusy} onClick={() => void lease.end()}>
@@ -105,7 +105,7 @@ interface KeysProps {
   reason: string | undefined;
 }
 
-/** The phone's own keys, and a field whose text goes to the phone as one. */
+/** The phone's own keys, and a text field whose content is sent to the phone at once. */
 export function Keys({ touches, screen, reason }: KeysProps) {
   const [text, setText] = useState('');
   const sendText = (): void => {
@@ -133,11 +133,11 @@ export function Keys({ touches, screen, reason }: KeysProps) {
       <Form className={styles['text']} onAct={sendText}>
         <TextField
           label="Text"
-          hint="It goes into the field that has the focus on the phone."
+          hint="Sent to the focused field on the phone."
           value={text}
           onChange={setText}
         />
-        <SubmitButton reason={reason ?? (text === '' ? 'Type something.' : undefined)}>Send</SubmitButton>
+        <SubmitButton reason={reason ?? (text === '' ? 'Enter a text.' : undefined)}>Send</SubmitButton>
       </Form>
     </>
   );
@@ -149,7 +149,7 @@ interface ClipboardAndFilesProps {
   reason: string | undefined;
 }
 
-/** The clipboard and the files of computer and phone. */
+/** Clipboard and file transfer between the computer and the phone. */
 function ClipboardAndFiles({ deviceId, files, reason }: ClipboardAndFilesProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const copy = async (): Promise<void> => {
@@ -158,14 +158,14 @@ function ClipboardAndFiles({ deviceId, files, reason }: ClipboardAndFilesProps) 
       await copyText(text);
       notify(text === '' ? 'The clipboard of the phone is empty' : 'Copied from the phone');
     } catch (error) {
-      notifyFailure('Nothing was copied from the phone', error);
+      notifyFailure('Could not copy from the phone', error);
     }
   };
   return (
     <section className={styles['recording']} aria-label="Clipboard and files">
       <div className={styles['actions']}>
         <Button reason={reason} onClick={() => void copy()}>
-          Copy its clipboard
+          Copy from phone
         </Button>
         <Button reason={reason} onClick={() => chooser.current?.click()}>
           Choose files…
@@ -199,13 +199,13 @@ function ClipboardAndFiles({ deviceId, files, reason }: ClipboardAndFilesProps) 
 
 interface RecordingProps {
   recording: ReturnType<typeof useRecording>;
-  /** Why nothing can be recorded. */
+  /** Reason why recording is unavailable. */
   reason: string | undefined;
   code: readonly string[];
   onClear: () => void;
 }
 
-/** The recording: input to the phone as code of an automation, which grows with each touch. */
+/** Recorded input as automation code, which grows with each touch. */
 function Recording({ recording, reason, code, onClear }: RecordingProps) {
   const [isNew, setNew] = useState(false);
   const text = `${code.join('\n')}\n`;
@@ -234,7 +234,7 @@ function Recording({ recording, reason, code, onClear }: RecordingProps) {
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         <ol className={styles['steps']} tabIndex={0} aria-label="Recorded steps">
           {code.map((line, index) => (
-            // Lines are added at the end, and equal ones are of different touches.
+            // Lines are only appended, and equal lines belong to different touches.
             // oxlint-disable-next-line react/no-array-index-key
             <li key={index}>
               <code>{line}</code>
@@ -248,30 +248,30 @@ function Recording({ recording, reason, code, onClear }: RecordingProps) {
 }
 
 function statusOf({ isOn, isWriting }: RecordingProps['recording'], code: readonly string[]): string {
-  if (isWriting) return 'Waiting for the phone to come to rest…';
+  if (isWriting) return 'Waiting for the screen to settle…';
   if (isOn) return 'Recording. Each touch is written as code.';
   return code.length === 0
-    ? 'Record writes what you do as code of an automation.'
+    ? 'Recording writes your actions as automation code.'
     : `${code.length} ${code.length === 1 ? 'step' : 'steps'} recorded.`;
 }
 
-/** A file that was given to the phone. */
+/** File uploaded to the phone. */
 interface SentFile {
   readonly id: string;
   readonly name: string;
-  /** From 0 to 1. */
+  /** Progress from 0 to 1. */
   readonly done: number;
-  /** Outcome in a word or a sentence; undefined while the file is on its way. */
+  /** Outcome as a word or a sentence; undefined while the upload is in flight. */
   readonly outcome: string | undefined;
 }
 
 function outcomeOf({ state, path, in_media_store: isIndexed, not_installed: left = [] }: PhoneFile): string {
   if (state === 'installed') return left.length === 0 ? 'installed' : `installed, but for ${left.join(', ')}`;
   const place = path ?? 'on the phone';
-  return isIndexed === true ? `${place}, where apps see it` : `${place}; apps find it by its path alone`;
+  return isIndexed === true ? `${place}, visible to apps` : `${place}; apps find it only by its path`;
 }
 
-/** Files that go to the phone, one after the other. */
+/** Uploads files to the phone one after the other. */
 function useSentFiles(deviceId: string) {
   const [files, setFiles] = useState<readonly SentFile[]>([]);
   const change = (id: string, changes: Partial<SentFile>): void =>

@@ -34,7 +34,7 @@ export function TogetherPage() {
       {first !== undefined ? (
         <Together key={phones} first={first} devices={devices} />
       ) : all !== undefined ? (
-        <Empty title="No phone is chosen" action={<Link to="/devices">Go to the fleet</Link>}>
+        <Empty title="No phones selected" action={<Link to="/devices">Go to the fleet</Link>}>
           Select phones in the fleet, then choose “Control together”.
         </Empty>
       ) : error === null ? (
@@ -101,12 +101,12 @@ function Hold({ together, devices }: HoldProps) {
       )}
       <p role="status">
         {isHeld
-          ? 'What you do on the first phone is done on all. Control ends after five minutes without input.'
-          : 'Phones with the screen size of the first one, and with the same app in front, take part.'}
+          ? 'Your input on the first phone is repeated on all. Control ends after five minutes without input.'
+          : 'Phones with the same screen size and the same app in front as the first one take part.'}
       </p>
       {problem !== undefined && (
         <div role="alert" className={styles['problem']}>
-          <p>No phone was taken, because not all were free.</p>
+          <p>No phone was taken, because some are in use.</p>
           {problem.split('\n').map((line) => (
             <p key={line}>{line}</p>
           ))}

@@ -7,10 +7,10 @@ import { useMe, useMissingScope } from '../../api/me.ts';
 import { isReady, devicesQuery } from '../../fleet/devices/device.tsx';
 import { notifyFailure } from '../../parts/notices.tsx';
 
-/** Idle time after which the phone is released, in milliseconds. */
+/** Idle time after which the lease of the phone is released, in ms. */
 const idleMs = 60_000;
 
-/** The caller's hold on a phone. A lease that was taken here is given back when the component unmounts. */
+/** Lease of a phone. A lease taken here is released when the component unmounts. */
 export function useLease(device: Device) {
   const { device_id: id, lease } = device;
   const me = useMe();
@@ -25,9 +25,9 @@ export function useLease(device: Device) {
     await queries.invalidateQueries({ queryKey: devicesQuery.queryKey });
     setBusy(false);
   };
-  /** Whether the caller has it now. */
+  /** Takes the lease. Resolves with whether the caller holds it. */
   const take = async (): Promise<boolean> => {
-    await change('You did not get control', async () => {
+    await change('Could not take control', async () => {
       await call('POST /api/v2/devices/:id/lease', { params: { id }, body: { duration_ms: idleMs } });
       hasTaken.current = true;
     });
@@ -35,7 +35,7 @@ export function useLease(device: Device) {
   };
   const end = (): Promise<void> => {
     hasTaken.current = false;
-    return change('The control was not ended', () =>
+    return change('Could not end control', () =>
       call('DELETE /api/v2/devices/:id/lease', { params: { id } }),
     );
   };

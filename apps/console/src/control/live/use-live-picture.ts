@@ -5,17 +5,17 @@ import { useEffect, useState } from 'react';
 import { liveEvents } from '../../api/live-events.ts';
 
 export interface LivePicture {
-  /** Address of the newest picture; it stays when there is none now. */
+  /** URL of the latest picture. The picture stays when no newer one is available. */
   readonly address: string | undefined;
-  /** Video that is shown in place of the picture. */
+  /** Video to show in place of the picture. */
   readonly video: Pick<VideoScreen, 'attach'> | undefined;
-  /** Video, or why it is none; undefined where only pictures are wanted. */
+  /** `Video`, or the reason for showing pictures; undefined where only pictures are requested. */
   readonly kind: string | undefined;
-  /** Width and height of the screen, in whose pixels it is touched. */
+  /** Width and height of the screen, the coordinate space of touches. */
   readonly width: number;
   readonly height: number;
   readonly capturedAt: number | undefined;
-  /** Why there is nothing new. */
+  /** Reason why no new picture arrives. */
   readonly note: string | undefined;
 }
 
@@ -29,9 +29,12 @@ const nothingYet: LivePicture = {
   note: undefined,
 };
 const retryMs = 1000;
-/** Answers that are on their way while the last one is shown: a second's, on a link over which one takes a quarter of it. */
+/**
+ * Number of requests in flight while a frame is on display. They keep the full frame rate on a link with a round trip
+ * of a quarter of a second.
+ */
 const askedAhead = 8;
-/** The age of a picture is told in seconds. */
+/** Minimum time between updates of the picture's age, in ms. */
 const ageMs = 500;
 const lost = 'The connection is lost. Trying again…';
 const closedForGood = new Map([
@@ -42,11 +45,11 @@ const closedForGood = new Map([
 type Change = (parts: Partial<LivePicture>) => void;
 type Shown = Extract<LiveMessage, { type: 'frame' | 'video' }>;
 
-/** Pictures or video of one connection. */
+/** Displays the pictures or the video of one connection. */
 class Show {
   readonly #change: Change;
   readonly #onUndecodable: () => void;
-  /** Why the browser takes no video; undefined where it does, or none is wanted. */
+  /** Reason why the browser gets no video; undefined if it does or if no video is requested. */
   readonly #whyPictures: string | undefined;
   #address: string | undefined;
   #video: VideoScreen | undefined;
@@ -58,7 +61,7 @@ class Show {
     this.#onUndecodable = onUndecodable;
   }
 
-  /** Resolves when the next one may come. */
+  /** Displays a frame. Resolves when the next one may be requested. */
   async show(message: Shown, bytes: ArrayBuffer): Promise<void> {
     if (message.type === 'frame') this.#showPicture(message, bytes);
     else await this.#showVideo(message, bytes);
@@ -116,13 +119,15 @@ class Show {
 
 interface Following {
   readonly deviceId: string;
-  /** Whether video is wanted. */
+  /** Whether to request video. */
   readonly video: boolean;
   readonly change: Change;
   readonly onEnded: () => void;
 }
 
-/** Asks for more when the last one is shown, so that a slow browser or a hidden tab asks for less. */
+/**
+ * Requests the next frame only after showing the last one, so that a slow browser or a hidden tab gets fewer frames.
+ */
 function follow({ deviceId, video, change, onEnded }: Following, whyNone: string | undefined): () => void {
   const { protocol, host } = window.location;
   const address = `${protocol === 'https:' ? 'wss' : 'ws'}://${host}/api/v2/devices/${encodeURIComponent(deviceId)}/live`;
@@ -133,7 +138,10 @@ function follow({ deviceId, video, change, onEnded }: Following, whyNone: string
   const ask = (): void => {
     if (socket.readyState === WebSocket.OPEN) socket.send('{"type":"next"}');
   };
-  /** A hidden tab has no animation frames. */
+  /**
+   * Requests the next frame. Waits for an animation frame, which a hidden tab does not get, unless video is on
+   * display.
+   */
   const askSoon = (): void => {
     if (video && whyPictures === undefined && !document.hidden) ask();
     else requestAnimationFrame(ask);
@@ -148,7 +156,7 @@ function follow({ deviceId, video, change, onEnded }: Following, whyNone: string
     if (message.type === 'still') show.tellStill(message);
     else change({ note: message.reason });
   };
-  /** While the event stream of the page has no service, there is none here either. */
+  /** Reconnects only while the event stream is connected; otherwise the service is unreachable here too. */
   const openWhenLive = (): void => {
     if (liveEvents.state.get() === 'live') open();
   };
@@ -185,7 +193,7 @@ function follow({ deviceId, video, change, onEnded }: Following, whyNone: string
     socket.close();
   };
   open();
-  // A cut far away closes no socket; the event stream finds it out for the whole page.
+  // A connection cut along the way does not close its socket. The event stream detects the cut for the whole page.
   const stopFollowing = liveEvents.state.subscribe(() => {
     const isLost = liveEvents.state.get() !== 'live';
     if (document.hidden || (!isLost && socket.readyState === WebSocket.OPEN)) return;
@@ -200,7 +208,7 @@ function follow({ deviceId, video, change, onEnded }: Following, whyNone: string
   };
 }
 
-/** The live screen of a phone, as long as the component is mounted. */
+/** Follows the live screen of a phone while the component is mounted. */
 export function useLivePicture(deviceId: string, { video = false } = {}): LivePicture {
   const queries = useQueryClient();
   const [picture, setPicture] = useState(nothingYet);
@@ -222,25 +230,28 @@ export function useLivePicture(deviceId: string, { video = false } = {}): LivePi
 
 type VideoMessage = Extract<LiveMessage, { type: 'video' }>;
 
-/** Constrained baseline, level 5: what decodes this decodes what phones send, or says so when it comes. */
+/**
+ * Constrained Baseline Profile, level 5. A decoder for it can decode what phones send, or reports an error on the
+ * first packet.
+ */
 const defaultCodec = 'avc1.42C032';
-/** A decoder with more to do is behind. */
+/** Maximum queue size of a decoder. A longer queue means that it falls behind. */
 const maxQueued = 8;
 const microsBetween = 1000;
 
-/** Why this browser shows no video; undefined: it does. */
+/** Returns why this browser can't show video; undefined if it can. */
 async function whyNoVideo(): Promise<string | undefined> {
   if (!window.isSecureContext) return 'video needs this page over HTTPS';
   if (!('VideoDecoder' in window)) return 'this browser has no WebCodecs';
   const { supported } = await VideoDecoder.isConfigSupported({ codec: defaultCodec });
-  return supported === true ? undefined : 'this browser decodes no H.264';
+  return supported === true ? undefined : 'this browser cannot decode H.264';
 }
 
-/** Draws packets of H.264 on a canvas. */
+/** Decodes H.264 packets and draws the frames on a canvas. */
 class VideoScreen {
   readonly #decoder: VideoDecoder;
   #canvas: HTMLCanvasElement | null = null;
-  /** The last one, for a canvas that comes later. */
+  /** Latest frame, to draw on a canvas that is attached later. */
   #frame: VideoFrame | undefined;
   #codec = '';
   #count = 0;
@@ -253,13 +264,13 @@ class VideoScreen {
     });
   }
 
-  /** The `ref` of a canvas. */
+  /** Callback for the `ref` of a canvas. */
   readonly attach = (canvas: HTMLCanvasElement | null): void => {
     this.#canvas = canvas;
     this.#draw();
   };
 
-  /** Resolves when it can take more. */
+  /** Queues packets for decoding. Resolves when the decoder can take more. */
   async take({ codec, packets }: VideoMessage, bytes: Uint8Array): Promise<void> {
     let at = 0;
     for (const { is_key: isKey, size_bytes: size } of packets) {

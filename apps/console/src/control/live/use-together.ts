@@ -9,18 +9,18 @@ import { touchPhone } from './use-touch.ts';
 
 const leaseMs = 60_000;
 const extendEveryMs = 20_000;
-/** Idle time after which the phones are released, in milliseconds. */
+/** Idle time after which the leases of the phones are released, in ms. */
 const idleMs = 5 * 60_000;
 
-/** `out`: it is another screen than the first one's, so nothing is done on it. */
+/** State of a phone; `out` means that its screen differs from the first phone's, so it gets no input. */
 type MemberState = 'waiting' | 'working' | 'done' | 'failed' | 'out';
 
-/** A phone among those that are controlled together. */
+/** Phone in a group that is controlled together. */
 export interface Member {
   readonly device: Device;
   readonly name: string;
   readonly state: MemberState;
-  /** Why it is left out, or why the last thing was not done. */
+  /** Reason why the phone is left out, or why its last input failed. */
   readonly reason: string | undefined;
 }
 
@@ -37,13 +37,13 @@ async function lookAt({ device_id: id }: Device): Promise<Look> {
   return { size: `${width} × ${height}`, app: tree.packageName };
 }
 
-/** Why a phone is not touched as the first one is. */
+/** Returns why a phone can't take the same input as the first phone; undefined if it can. */
 function difference(first: Look, { size, app }: Look): string | undefined {
-  if (size !== first.size) return `Its screen has ${size} pixels, that of the first phone ${first.size}.`;
-  return app === first.app ? undefined : `It shows the app ${app}, the first phone ${first.app}.`;
+  if (size !== first.size) return `Its screen has ${size} pixels; the first phone’s has ${first.size}.`;
+  return app === first.app ? undefined : `It shows the app ${app}; the first phone shows ${first.app}.`;
 }
 
-/** Reason for which a phone cannot be touched at all. */
+/** Returns why a phone can't be controlled at all; undefined if it can. */
 function refusal(device: Device): string | undefined {
   if (device.role === 'view') return `${device.owner.name} shared this phone with you as view-only.`;
   return isReady(device) ? undefined : device.reason;
@@ -60,11 +60,11 @@ async function memberOf(device: Device, all: readonly Device[], first: Promise<L
   return { device, name, state: reason === undefined ? 'waiting' : 'out', reason };
 }
 
-/** The leases of several phones, by the phones' IDs: all of them, or none. */
+/** Leases of several phones by device ID. Takes all of them or none. */
 class Leases {
   #ids: ReadonlyMap<string, string> = new Map();
 
-  /** Rejects with a line for each phone that was not to be had. */
+  /** Takes the leases. Rejects with one line for each phone whose lease was refused. */
   async take(members: readonly Member[]): Promise<void> {
     const taken = new Map<string, string>();
     const failures: string[] = [];
@@ -102,7 +102,7 @@ class Leases {
   }
 }
 
-/** Controls several phones together: what is done on the first one is done on all. */
+/** Controls several phones together: repeats the input of the first phone on all of them. */
 export function useTogether(devices: readonly Device[]) {
   const queries = useQueryClient();
   const [members, setMembers] = useState<readonly Member[]>([]);
@@ -127,7 +127,7 @@ export function useTogether(devices: readonly Device[]) {
       const [leader] = devices;
       if (leader === undefined) return;
       const first = lookAt(leader);
-      // Those who compare with it say so.
+      // Prevents an unhandled rejection; each comparison with the first screen reports the failure.
       first.catch(() => {});
       const found = await Promise.all(devices.map((device) => memberOf(device, devices, first)));
       setMembers(found);
@@ -141,7 +141,10 @@ export function useTogether(devices: readonly Device[]) {
       await queries.invalidateQueries({ queryKey: devicesQuery.queryKey });
     }
   };
-  /** Resolves when every phone has answered. One that fails is not touched any more: it shows something else. */
+  /**
+   * Sends an input to all phones. Resolves when every phone has replied. A phone that fails gets no further input,
+   * because its screen differs.
+   */
   const touch = async (input: PhoneInput): Promise<void> => {
     touchedAt.current = Date.now();
     await Promise.all(
@@ -182,7 +185,7 @@ export function useTogether(devices: readonly Device[]) {
     begin,
     end,
     touch,
-    /** Has a phone that has failed take part again. */
+    /** Includes a failed phone again. */
     include: (id: string) => change(id, 'waiting'),
     active: members.filter(isIn),
   };

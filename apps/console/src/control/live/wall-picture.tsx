@@ -5,7 +5,7 @@ import { deviceName } from '../../fleet/devices/device.tsx';
 import { liveEvents } from '../../api/live-events.ts';
 import styles from './wall-picture.module.css';
 
-/** The screen of a phone, small and live. */
+/** Small live picture of a phone's screen. */
 export function WallPicture({ device }: { device: Device }) {
   const { address, note } = useWallPicture(device.device_id);
   if (address !== undefined) return <img src={address} alt={`What ${deviceName(device)} shows`} />;
@@ -15,25 +15,25 @@ export function WallPicture({ device }: { device: Device }) {
     <span
       className={styles['skeleton']}
       style={{ aspectRatio: width > 0 && height > 0 ? `${width} / ${height}` : '9 / 20' }}
-      title="The picture is on its way"
+      title="Waiting for the picture…"
     />
   );
 }
 
 /** A small picture of a phone's screen. */
 interface ShownPicture {
-  /** Address of the newest picture; undefined: there is none now. */
+  /** URL of the latest picture; undefined if there is none. */
   readonly address: string | undefined;
   /** Width and height of the screen. */
   readonly width: number;
   readonly height: number;
-  /** Why there is no picture. */
+  /** Reason why there is no picture. */
   readonly note: string | undefined;
 }
 
 const nothingYet: ShownPicture = { address: undefined, width: 0, height: 0, note: undefined };
 const retryMs = 1000;
-/** The service takes no more. */
+/** Maximum number of phones in one message, as enforced by the service. */
 const phonesOfMessage = 20;
 
 interface Followed {
@@ -41,19 +41,19 @@ interface Followed {
   readonly listeners: Set<() => void>;
 }
 
-/** The small pictures of all phones that the page shows, on one connection that is open while there are any. */
+/** Delivers the small pictures of all phones on the page. The connection is open while any phone is followed. */
 class WallConnection {
   readonly #followed = new Map<string, Followed>();
-  /** Not said yet. */
+  /** Phones whose change is not yet sent to the service. */
   readonly #changed = new Set<string>();
-  /** Said to the service. */
+  /** Phones that the service sends pictures of. */
   readonly #watched = new Set<string>();
   #socket: WebSocket | undefined;
   #frame: Extract<WallMessage, { type: 'frame' }> | undefined;
   #shown = 0;
 
   constructor() {
-    // A hidden page has no events, and no pictures.
+    // A hidden page gets neither events nor pictures.
     liveEvents.state.subscribe(() => this.#connect());
   }
 
@@ -75,7 +75,7 @@ class WallConnection {
     };
   }
 
-  /** Tiles come and go many at once. */
+  /** Schedules one message for many changes, because many tiles come and go at once. */
   #change(deviceId: string): void {
     this.#changed.add(deviceId);
     if (this.#changed.size === 1) window.setTimeout(() => this.#connect(), 0);
@@ -115,7 +115,7 @@ class WallConnection {
     socket.close();
   }
 
-  /** Tells the service which phones have come into view and left it. */
+  /** Sends the service the phones that came into view or left it. */
   #say(): void {
     this.#changed.clear();
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
@@ -143,7 +143,7 @@ class WallConnection {
       const { device_id: id, width, height } = this.#frame;
       this.#set(id, { address: URL.createObjectURL(picture), width, height, note: undefined });
     }
-    // A page that is not drawn answers nothing, and is sent no more.
+    // A page that is not drawn acknowledges nothing, so the service sends no more pictures.
     if (this.#shown === 0) requestAnimationFrame(() => this.#answer());
     this.#shown += 1;
   }
@@ -162,7 +162,7 @@ class WallConnection {
   }
 }
 
-/** Once the page has drawn another. */
+/** Releases a picture after the page has drawn its successor. */
 function forget({ address }: ShownPicture): void {
   if (address !== undefined) window.setTimeout(() => URL.revokeObjectURL(address), retryMs);
 }
@@ -174,7 +174,7 @@ const inParts = (ids: readonly string[]): string[][] =>
 
 const wall = new WallConnection();
 
-/** The screen of a phone, as long as the component is mounted. */
+/** Follows the screen of a phone while the component is mounted. */
 function useWallPicture(deviceId: string): ShownPicture {
   const follow = useCallback((listener: () => void) => wall.follow(deviceId, listener), [deviceId]);
   return useSyncExternalStore(follow, () => wall.pictureOf(deviceId));

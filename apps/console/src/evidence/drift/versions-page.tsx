@@ -20,7 +20,7 @@ const driftQuery = (projectId: string) =>
       (await call('GET /api/v2/automation/drift/:id', { params: { id: projectId } }, { signal })).versions,
   });
 
-/** How well the code of a project knows each version of its apps. */
+/** Shows how well the code of a project recognizes the screens of each version of its apps. */
 export function VersionsPage() {
   const { projectId } = route.useParams();
   const { data: project } = useQuery(projectQuery(projectId));
@@ -31,9 +31,9 @@ export function VersionsPage() {
         {data === undefined && error === null && <Loading rows={6} />}
         {data === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
         {data?.length === 0 && (
-          <Empty title="No version is known yet">
-            A run that reads screens of an app tells the app’s version when it ends. Five runs of two versions
-            are enough to compare them.
+          <Empty title="No app versions yet">
+            A run that reads screens of an app reports the app’s version when it ends. Five runs of two
+            versions are enough to compare them.
           </Empty>
         )}
         {data !== undefined && data.length > 0 && <Versions projectId={projectId} versions={data} />}

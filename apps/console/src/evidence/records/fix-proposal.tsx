@@ -20,7 +20,7 @@ interface ProposeFixProps {
   userId: string;
 }
 
-/** Signs of the group's screens, and the change of the code for each, which becomes a draft when somebody wants it. */
+/** Identifying features of the group's screens and, for each, a code change that the user can turn into a draft. */
 export function ProposeFix({ group, userId }: ProposeFixProps) {
   const missingEdit = useMissingScope('edit');
   const missingReview = useMissingScope('review');
@@ -136,10 +136,10 @@ function Change({ group, userId, chosen: { files, problem, snippet } }: ChangePr
     return (
       <div role="status">
         <p>
-          {problem} Put it in by hand: <CopyButton text={snippet} label="Copy the code" />
+          {problem} Add it by hand: <CopyButton text={snippet} label="Copy the code" />
         </p>
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
-        <pre tabIndex={0} role="region" aria-label="Code to put in" className={styles['snippet']}>
+        <pre tabIndex={0} role="region" aria-label="Code to add" className={styles['snippet']}>
           {snippet}
         </pre>
       </div>
@@ -148,15 +148,13 @@ function Change({ group, userId, chosen: { files, problem, snippet } }: ChangePr
     <>
       <DiffList files={files.map(({ path, diff }) => ({ path, change: 'modified', diff }))} />
       {inTheWay !== undefined && (
-        <p role="alert">
-          {inTheWay} has changes here that are not saved: save or discard them in the editor first.
-        </p>
+        <p role="alert">{inTheWay} has unsaved changes here. Save or discard them in the editor first.</p>
       )}
       <div className={styles['verdicts']}>
         <Button look="primary" onClick={() => void open()}>
           Open in editor as draft
         </Button>
-        <span className={styles['quiet']}>Nothing is saved before you save it.</span>
+        <span className={styles['quiet']}>Nothing is saved until you save the draft.</span>
       </div>
     </>
   );

@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { GroupRecord, GroupVerdict, RecordGroup } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -31,11 +31,11 @@ type Desk = ReturnType<typeof useGroupDesk>;
 const phoneOf = ({ device_info: info }: GroupRecord): string =>
   deviceName({ ...info, name: '', serial: info.device_id });
 
-/** A group with the pictures of up to eight phones, and its records. */
+/** Group with pictures of up to eight phones and its records. */
 export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   const { data, error } = useQuery(groupQuery(id));
   const isGone = error instanceof ServiceError && error.code === 'group_not_found';
-  if (isGone) return <Empty title="This group is gone">It was deleted, or it is not yours to see.</Empty>;
+  if (isGone) return <Empty title="Group not found">It was deleted, or you have no access to it.</Empty>;
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={6} />;
   const { group, screens, last_change: change, newest_verdict: verdict, app_versions: versions } = data;
@@ -63,7 +63,7 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   );
 }
 
-/** Counts by value, such as `8.1.2 (7 records), not known (1 record)`. */
+/** Returns counts by value, such as `8.1.2 (7 records), not known (1 record)`. */
 const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
   counts.length === 0
     ? 'not known'
@@ -86,7 +86,7 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     )}
     {group.reopened_by !== null && (
       <Link to="/records" search={{ record: group.reopened_by, status: 'any' }}>
-        The record that opened it again
+        The record that reopened it
       </Link>
     )}
     <span className={styles['quiet']}>
@@ -102,7 +102,7 @@ const Facts = ({ group }: { group: RecordGroup }) => (
   </div>
 );
 
-/** The error that the code did not catch; its place opens the code of today. */
+/** Uncaught error of the group. Its location opens the current code. */
 function GroupErrorBox({ group, error }: { group: RecordGroup; error: NonNullable<RecordGroup['error']> }) {
   const isProject = useProjectNames().has(group.automation_id);
   const [file, line] = error.place?.split(/:(?=\d+$)/) ?? [];
@@ -127,7 +127,7 @@ function GroupErrorBox({ group, error }: { group: RecordGroup; error: NonNullabl
   );
 }
 
-/** To try changes on the screens of the group. */
+/** Link to the code, to try changes on the screens of the group. */
 const CodeOf = ({ group: { id, automation_id: projectId } }: { group: RecordGroup }) =>
   useProjectNames().has(projectId) ? (
     <Link to="/projects/$projectId" params={{ projectId }} search={{ group: id }}>
@@ -209,11 +209,11 @@ function Verdicts({ group, desk, undo }: { group: RecordGroup; desk: Desk; undo:
       </Button>
       {group.status !== 'open' && (
         <Button reason={missing} onClick={() => void desk.mark('open')}>
-          Open again <kbd>r</kbd>
+          Reopen <kbd>r</kbd>
         </Button>
       )}
       <Button look="quiet" reason={missing} onClick={() => void desk.assign(isMine ? null : desk.userId)}>
-        {isMine ? 'Assign to nobody' : 'Assign to me'} <kbd>a</kbd>
+        {isMine ? 'Unassign' : 'Assign to me'} <kbd>a</kbd>
       </Button>
       {others > 0 && (
         <Button look="quiet" reason={missing} onClick={() => void desk.merge()}>
@@ -237,7 +237,7 @@ function Members({ id, desk }: { id: string; desk: Desk }) {
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={4} />;
   if (data.length === 0) return <p className={styles['quiet']}>Its records have been deleted.</p>;
-  const isAll = chosen.size === data.length ? 'All of its records are this group already.' : undefined;
+  const isAll = chosen.size === data.length ? 'All records of the group are selected.' : undefined;
   return (
     <>
       <Table
@@ -248,7 +248,7 @@ function Members({ id, desk }: { id: string; desk: Desk }) {
       />
       {chosen.size > 0 && (
         <Button reason={missing ?? isAll} onClick={() => void desk.split([...chosen])}>
-          Make {chosen.size} a group of their own
+          Move {chosen.size} to a new group
         </Button>
       )}
     </>
@@ -289,16 +289,16 @@ const memberColumns = (
     ),
   },
   { header: 'Commit', width: 'fit', text: ({ commit }) => commit?.slice(0, 8) ?? '' },
-  { header: 'Why it is here', width: 'grow', minimum: 140, text: ({ reason }) => reasonText(reason) },
+  { header: 'Reason', width: 'grow', minimum: 140, text: ({ reason }) => reasonText(reason) },
 ];
 
 interface Props {
-  /** Names of the screens in verdicts of replays. */
+  /** Names of the screens as they appear in verdicts of replays. */
   names: readonly string[];
   onDelete: (name: string) => Promise<void>;
 }
 
-/** The copies of a group's screens that replays use. They stay when their records are deleted. */
+/** Copies of a group's screens for replays. They outlive their records. */
 function KeptScreens({ names, onDelete }: Props) {
   const missing = useMissingScope('review');
   if (names.length === 0) return null;

@@ -18,7 +18,7 @@ import styles from './groups.module.css';
 import { localAddress } from '../../api/call.ts';
 import { useGroupDesk } from './use-group-desk.ts';
 
-/** Records that show the same screen or crashed with the same error, and what is done about them. */
+/** Groups of records that show the same screen or the same error, with the status of each group. */
 export function GroupsPage() {
   const desk = useGroupDesk();
   const { data, error, refetch } = desk.query;
@@ -77,22 +77,22 @@ function useDeskKeys(desk: Desk): void {
 const Nothing = ({ search }: { search: GroupsSearch }) =>
   Object.keys(search).length === 0 ? (
     <Empty
-      title="No open group"
+      title="No open groups"
       action={
         <Link to="/groups" search={{ status: 'any' }} className={buttonClass()}>
           Show all groups
         </Link>
       }
     >
-      Records of unknown screens and timeouts that show the same screen are a group, and crashes with the same
-      error.
+      A group contains records of unknown screens and timeouts that show the same screen, or crashes with the
+      same error.
     </Empty>
   ) : (
     <Empty
       title="No groups match"
       action={
         <Link to="/groups" className={buttonClass()}>
-          Show what is open
+          Show open groups
         </Link>
       }
     />
@@ -121,7 +121,7 @@ function Filters({
         label="Assignee"
         value={search.mine ?? ''}
         options={[
-          { value: '', label: 'Of anybody' },
+          { value: '', label: 'Any assignee' },
           { value: 'true', label: 'Assigned to me' },
         ]}
         onChange={(mine) => onChange({ mine })}

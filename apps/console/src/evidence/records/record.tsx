@@ -20,18 +20,18 @@ export const GroupStatusMark = ({ group }: { group: RecordGroup }) => (
   <Mark {...(group.status === 'open' && group.reopened_by !== null ? reopened : looks[group.status])} />
 );
 
-/** Name of a group for people: the words of the screen, or the stage and state in which it was met. */
+/** Returns the display name of a group: the words of its screen, or its stage and state. */
 export const groupName = ({ title, next_stage: stage, screen_state: state }: RecordGroup): string =>
   title || (stage === '' ? state : `${state} on the way to ${stage}`);
 
 export const reasonText = ({ by, likeness, id }: JoinReason): string =>
   ({
     new: 'the first one',
-    key: 'the same print',
+    key: 'the same fingerprint',
     likeness: `${Math.round((likeness ?? 0) * 100)} % alike`,
     id: `has the ID ${id ?? ''}`,
     error: 'the same error at the same place',
-    person: 'somebody has put it here',
+    person: 'moved here by a user',
   })[by];
 
 export const typeWords: Record<ReviewRecord['type'], string> = {
@@ -56,8 +56,7 @@ export type ReviewRecord = NonNullable<RecordPage['result']>;
 export type RecordScreen = ReviewRecord['screens'][number];
 
 /**
- * Position in the list: a record itself, or the next one from it. `older` works also from a record that no
- * longer matches the filters.
+ * Position in the list: a record, or its neighbor. `older` also accepts a record that no longer matches the filters.
  */
 export type Place = { at: string } | { older: string } | { newer: string } | 'newest';
 
@@ -88,7 +87,7 @@ const filterOf = ({
 const spanOf = ({ since }: RecordFiltersSearch) =>
   since === undefined ? {} : { added_after: timeSince(since) };
 
-/** One record with its position among those that match. */
+/** Query for one record and its position among the matching ones. */
 export const recordQuery = (filters: RecordFiltersSearch, place: Place) =>
   queryOptions({
     queryKey: ['records', filterOf(filters), filters.since, place],
@@ -111,17 +110,17 @@ export const tagsQuery = (automationId: string | undefined) =>
     },
   });
 
-/** The tree of a stored screen; it never changes. */
+/** Query for the tree of a stored screen, which is immutable. */
 export const treeQuery = (screen: RecordScreen | undefined) =>
   queryOptions({
     queryKey: ['stored-tree', screen?._id],
     enabled: typeof screen?.uiUrl === 'string',
     queryFn: async ({ signal }) => {
       const response = await fetch(localAddress(screen?.uiUrl ?? ''), { signal });
-      if (!response.ok) throw new Error('The tree of this screen is gone.');
+      if (!response.ok) throw new Error('The tree of this screen was deleted.');
       const tree: unknown = await response.json();
       if (!isObject(tree) || !isObject(tree['root']))
-        throw new Error('The tree of this screen can not be read.');
+        throw new Error('The tree of this screen cannot be read.');
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosts write trees in this form
       return readScreenTree(String(tree['packageName']), tree['root'] as unknown as UiNode);
     },
@@ -132,7 +131,7 @@ export const treeQuery = (screen: RecordScreen | undefined) =>
 const shownGroups = 200;
 const shownRecords = 100;
 
-/** `userId`: the signed-in user. */
+/** Query for groups. `userId` is the signed-in user. */
 export const groupsQuery = ({ automation, status = 'open', mine, sort }: GroupsSearch, userId: string) =>
   queryOptions({
     queryKey: ['groups', 'list', automation, status, mine, sort],
@@ -156,7 +155,7 @@ export const groupQuery = (id: string) =>
     queryFn: ({ signal }) => call('GET /api/v2/groups/:id', { params: { id } }, { signal }),
   });
 
-/** The newest ones. */
+/** Query for the newest records of a group. */
 export const groupRecordsQuery = (id: string) =>
   queryOptions({
     queryKey: ['groups', 'records', id],

@@ -1,5 +1,5 @@
 import { proposeSelectors } from '@phalanx/automation/selectors';
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 
@@ -40,8 +40,8 @@ export function ReviewPage() {
     >
       {data === undefined && error === null && <Loading rows={12} />}
       {isGone && (
-        <Empty title="This record is gone" action={<Link to="/records">Review what is pending</Link>}>
-          It was deleted, or it is not yours to see.
+        <Empty title="Record not found" action={<Link to="/records">Review pending records</Link>}>
+          It was deleted, or you have no access to it.
         </Empty>
       )}
       {data === undefined && error !== null && !isGone && (
@@ -84,7 +84,7 @@ const NothingToDo = ({ filters }: { filters: RecordFiltersSearch }) =>
       title="No records match"
       action={
         <Link to="/records" className={buttonClass()}>
-          Show what is pending
+          Show pending records
         </Link>
       }
     />
@@ -255,14 +255,14 @@ function Verdicts({ record, page, queue, missing }: ReviewProps & { missing: str
       <span className={styles['space']}>{missing ?? isMarked}</span>
       <Button
         look="quiet"
-        reason={page.hasPrev ? undefined : 'This is the newest one.'}
+        reason={page.hasPrev ? undefined : 'This is the newest record.'}
         onClick={() => void queue.walk('newer')}
       >
         Newer <kbd>k</kbd>
       </Button>
       <Button
         look="quiet"
-        reason={page.hasNext ? undefined : 'This is the oldest one.'}
+        reason={page.hasNext ? undefined : 'This is the oldest record.'}
         onClick={() => void queue.walk('older')}
       >
         Older <kbd>j</kbd>

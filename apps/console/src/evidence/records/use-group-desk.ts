@@ -12,9 +12,9 @@ import { groupsSearch, type GroupsSearch } from './records-search.ts';
 const route = getRouteApi('/groups');
 
 const doneWords: Record<RecordGroup['status'], string> = {
-  open: 'The group is open again',
-  solved: 'The group is solved',
-  ignored: 'The group is ignored',
+  open: 'The group was reopened',
+  solved: 'The group was marked as solved',
+  ignored: 'The group was ignored',
 };
 
 export function toggled(set: ReadonlySet<string>, item: string): ReadonlySet<string> {
@@ -22,7 +22,7 @@ export function toggled(set: ReadonlySet<string>, item: string): ReadonlySet<str
   return new Set(set.has(item) ? others : [...others, item]);
 }
 
-/** The groups that are looked at, the one that is chosen, and what can be done to it. */
+/** Groups on display, the chosen one, and its actions. */
 export function useGroupDesk() {
   const navigate = route.useNavigate();
   const queries = useQueryClient();
@@ -36,7 +36,7 @@ export function useGroupDesk() {
   );
   const chosen = search.group ?? groups[0]?.id;
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  /** Group that was changed last. Its change can be undone even after it has left the list. */
+  /** ID of the group changed last. The change can be undone even after the group has left the list. */
   const [changed, setChanged] = useState<string>();
 
   const open = (id: string | undefined): void =>
@@ -55,7 +55,7 @@ export function useGroupDesk() {
       replace: true,
     });
 
-  /** Returns the group that is shown then. */
+  /** Performs an action. `work` returns the group to show afterwards. */
   const act = async (work: () => Promise<string | undefined>, done: string): Promise<void> => {
     try {
       const id = await work();
@@ -84,7 +84,7 @@ export function useGroupDesk() {
         });
         return chosen;
       },
-      assigneeId === null ? 'It is assigned to nobody' : 'It is assigned to you',
+      assigneeId === null ? 'The group was unassigned' : 'The group was assigned to you',
     );
   const merge = (): Promise<void> =>
     act(async () => {
@@ -94,7 +94,7 @@ export function useGroupDesk() {
       setSelected(new Set());
       setChanged(chosen);
       return chosen;
-    }, 'The groups are one');
+    }, 'The groups were merged');
   const split = (record_ids: string[]): Promise<void> =>
     act(async () => {
       if (chosen === undefined) return undefined;
@@ -104,20 +104,20 @@ export function useGroupDesk() {
       });
       setChanged(chosen);
       return reply.group.id;
-    }, 'The records are a group of their own');
+    }, 'The records were moved to a new group');
   const undo = (): Promise<void> =>
     act(async () => {
       const id = changed ?? chosen;
       if (id === undefined) return undefined;
       setChanged(undefined);
       return (await call('POST /api/v2/groups/:id/undo', { params: { id } })).group.id;
-    }, 'It is undone');
+    }, 'The change was undone');
   const deleteScreen = (name: string): Promise<void> =>
     act(async () => {
       if (chosen === undefined) return undefined;
       await call('DELETE /api/v2/groups/:id/screens/:name', { params: { id: chosen, name } });
       return chosen;
-    }, 'The screen is deleted');
+    }, 'The screen was deleted');
   const select = (id: string): void => setSelected((known) => toggled(known, id));
   return {
     query,

@@ -8,10 +8,13 @@ import { recordQuery, treeQuery, type Place, type RecordPage, type ReviewRecord 
 import { recordsSearch, type RecordFiltersSearch } from './records-search.ts';
 
 const route = getRouteApi('/records');
-/** A verdict is for good: nobody gives one on what has only just appeared. */
+/**
+ * Minimum time on display before a verdict is accepted, in ms. Verdicts are final, so a record that has just appeared
+ * takes none.
+ */
 const minLookMs = 400;
 
-/** The record that is looked at, and the ways on from it. */
+/** Record on display and the navigation from it. */
 export function useReviewQueue() {
   const navigate = route.useNavigate();
   const queries = useQueryClient();
@@ -52,7 +55,7 @@ export function useReviewQueue() {
     if (id === undefined) return;
     try {
       const found = await go(to === 'older' ? { older: id } : { newer: id });
-      if (!found) notify(to === 'older' ? 'This is the oldest one' : 'This is the newest one');
+      if (!found) notify(to === 'older' ? 'This is the oldest record' : 'This is the newest record');
     } catch (error) {
       notifyFailure('The next record could not be read', error);
     }
@@ -109,14 +112,17 @@ export function useReviewQueue() {
   return { query, record, filters, screen, walk, mark, save, remove, filter, showScreen };
 }
 
-/** The same object until a filter changes, so that a key draws nothing that depends on filters alone. */
+/**
+ * Returns the same object until a filter changes, so that changing the record renders nothing that depends only on
+ * filters.
+ */
 const useFilters = (): RecordFiltersSearch =>
   route.useSearch({
     select: ({ record: _record, screen: _screen, ...filters }) => filters,
     structuralSharing: true,
   });
 
-/** The address follows what is shown, but not before it is painted: the router has much to do for it. */
+/** Updates the address only after the record is painted, because the router does much work for each change. */
 function useAhead(addressed: string | undefined, open: (id: string) => void) {
   const [{ ahead }, move] = useReducer(moveReview, firstPosition);
   useEffect(() => move({ type: 'addressed', id: addressed }), [addressed]);
@@ -131,12 +137,12 @@ function useShownAt(id: string | undefined): number {
   return shown.at;
 }
 
-/** The next record, and what it shows last, are here before somebody asks for them. */
+/** Prefetches the next record with the tree and the picture of its last screen. */
 function usePrefetch(filters: RecordFiltersSearch, page: RecordPage | undefined): void {
   const queries = useQueryClient();
   const id = page?.result?.out_of_steps_id;
   const hasOlder = page?.hasNext ?? false;
-  /** Whose picture nobody holds, the browser may forget. */
+  /** Keeps a reference, because the browser may evict a picture without one. */
   const held = useRef<HTMLImageElement>(undefined);
   useEffect(() => {
     if (id === undefined || !hasOlder) return undefined;
@@ -159,7 +165,7 @@ function usePrefetch(filters: RecordFiltersSearch, page: RecordPage | undefined)
   }, [queries, filters, id, hasOlder]);
 }
 
-/** Calls back once the frame that is drawn next has been painted. Returns the function that gives it up. */
+/** Calls `work` after the next frame has been painted. Returns the function that cancels it. */
 function afterPaint(work: () => void): () => void {
   let timer: number | undefined;
   const frame = requestAnimationFrame(() => (timer = window.setTimeout(work)));
@@ -169,11 +175,11 @@ function afterPaint(work: () => void): () => void {
   };
 }
 
-/** The record on display. The address follows later, because it is written only after the record is painted. */
+/** Record on display. The address follows later, because it is written only after the record is painted. */
 export interface ReviewPosition {
-  /** Record that is shown before the address names it. */
+  /** Record on display that the address does not name yet. */
   readonly ahead: string | undefined;
-  /** Records that were shown and whose addresses are still to come, oldest first. */
+  /** Records whose addresses are still to be confirmed, oldest first. */
   readonly pending: readonly string[];
 }
 
@@ -190,6 +196,6 @@ export function moveReview(position: ReviewPosition, event: ReviewEvent): Review
   }
   const at = event.id === undefined ? -1 : position.pending.lastIndexOf(event.id);
   const pending = at === -1 ? [] : position.pending.slice(at + 1);
-  // After several quick keys, the address of an earlier one must not show its record again.
+  // After several quick keys, the address of an earlier record must not bring it back.
   return { ahead: pending.length === 0 ? undefined : position.ahead, pending };
 }

@@ -19,7 +19,7 @@ interface DraftReplayProps {
   onReplay: () => void;
 }
 
-/** Result of replaying saved screens with the text of the editor, saved or not. */
+/** Result of replaying saved screens with the editor's text, saved or not. */
 export function DraftReplay({ project, draft, onReplay }: DraftReplayProps) {
   const [review, edit] = [useMissingScope('review'), useMissingScope('edit')];
   const notYours =
@@ -38,8 +38,8 @@ export function DraftReplay({ project, draft, onReplay }: DraftReplayProps) {
       {error !== null && <InlineFailure error={error} />}
       {replay === undefined && error === null && (
         <p className={styles['quiet']}>
-          Saved screens are shown to the text as it is in the editor, saved or not. No phone is touched, and
-          nothing is saved.
+          Replays saved screens with the text in the editor, saved or not. No phone is used, and nothing is
+          saved.
         </p>
       )}
       {replay !== undefined && replay.ended_at !== null && <Result replay={replay} groupId={draft.groupId} />}
@@ -111,10 +111,12 @@ function OfGroup({ id, groupId }: { id: string; groupId: string }) {
   );
 }
 
-/** `open` and `all` are sets; anything else is a group, which is replayed with all others. */
+/**
+ * Screens to replay: the set `open` or `all`, or else the ID of a group, which is replayed together with all others.
+ */
 type DraftScreens = string;
 
-/** The replay of text that is not saved. `groupId`: of the address. */
+/** Replays unsaved text. `groupId` comes from the address. */
 export function useDraftReplay(projectId: string, groupId: string | undefined) {
   const queries = useQueryClient();
   const [screens, setScreens] = useState<DraftScreens>(groupId ?? 'open');

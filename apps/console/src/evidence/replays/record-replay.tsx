@@ -15,7 +15,7 @@ import { InlineFailure } from '../../parts/states.tsx';
 import { replayQuery, boardText } from './replay.tsx';
 import styles from './replays.module.css';
 
-/** Whether the run of a record would have gone otherwise with the code as it is saved now. */
+/** Shows whether the saved code would have led the run of a record differently. */
 export function RecordReplay({ record }: { record: OutOfStepsRecord }) {
   const missing = useMissingScope('review');
   const starting = useMutation({
@@ -33,7 +33,7 @@ export function RecordReplay({ record }: { record: OutOfStepsRecord }) {
     <section className={styles['record']} aria-label="Replay of the record">
       <div className={styles['draftBar']}>
         <Button look="quiet" reason={missing} isBusy={isBusy} onClick={() => starting.mutate()}>
-          Replay with the present code
+          Replay with the current code
         </Button>
         <span role="status">{replay === undefined ? '' : statusOf(replay)}</span>
       </div>
@@ -50,15 +50,15 @@ function statusOf(replay: Replay): string {
   if (sequence === null) return boardText(replay);
   const { result, own_code: own } = sequence;
   if (result.kind === 'same') return `The run would go the same way: ${describeSequence(result)}.`;
-  const what = `The run would go otherwise. ${describeSequence(result)}.`;
+  const what = `The run would go differently. ${describeSequence(result)}.`;
   if (own === 'not_reproducible')
-    return `Not reproducible: the code of its own run does not do what the record tells either, so it says nothing of the present code. ${describeSequence(result)}.`;
+    return `Not reproducible: the code of the original run does not behave as recorded either, so the result says nothing about the current code. ${describeSequence(result)}.`;
   return own === 'same'
     ? what
-    : `${what} The code of its own run is not known, so this may be no fault of the present code.`;
+    : `${what} The code of the original run is not known, so the current code may not be at fault.`;
 }
 
-/** The screen at which it comes, and the one that came next in the record. */
+/** First screen that leads elsewhere, and the next screen in the record. */
 function Divergence({
   record,
   sequence: { result },

@@ -15,7 +15,7 @@ import { InlineFailure, Loading } from '../../parts/states.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { groupName, groupQuery } from '../records/record.tsx';
 
-/** Result in words, such as `3 now recognised, 1 newly broken`; empty if there was nothing to replay. */
+/** Describes a result, such as `3 now recognised, 1 newly broken`. Empty if there was nothing to replay. */
 export function boardText({ status, problem, counts, sequence }: Replay): string {
   if (status === 'waiting') return problem === '' ? 'waits to be replayed' : `waits: ${problem}`;
   if (status === 'running') return `${counts.replayed} of ${counts.screens} screens replayed`;
@@ -34,10 +34,10 @@ export function boardText({ status, problem, counts, sequence }: Replay): string
 
 function sequenceText({ result, own_code: own }: SequenceOutcome): string {
   if (result.kind === 'same') return 'a run goes the same way';
-  return own === 'not_reproducible' ? 'a record is not reproducible' : 'a run goes otherwise';
+  return own === 'not_reproducible' ? 'a record is not reproducible' : 'a run goes differently';
 }
 
-/** The newest replay of each commit, by its hash. */
+/** Returns the newest replay of each commit, by commit hash. */
 export function replaysByCommit(replays: readonly Replay[]): ReadonlyMap<string, Replay> {
   const found = new Map<string, Replay>();
   for (const replay of replays)
@@ -67,7 +67,7 @@ function verdictText({ expected, verdict }: ReplayedScreenView): string {
   return `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`;
 }
 
-/** Result of a replay, as a link to its screens. */
+/** Result of a replay, as a link to the replay's screens. */
 export function ReplayLink({ replay, lead = '' }: { replay: Replay; lead?: string }) {
   const text = boardText(replay);
   if (text === '') return null;
@@ -85,13 +85,13 @@ export function ReplayLink({ replay, lead = '' }: { replay: Replay; lead?: strin
   );
 }
 
-/** More than a project has. */
+/** Maximum number of replays that the page reads; a project keeps fewer. */
 const maxReplays = 100;
 const shownScreens = 200;
-/** Each may have a picture. */
+/** Maximum number of changed screens shown at first, because each may load a picture. */
 const shownChanges = 50;
 
-/** Newest first. */
+/** Query for the replays of a project, newest first. */
 export const replaysQuery = (projectId: string) =>
   queryOptions({
     queryKey: ['replays', 'list', projectId],
@@ -104,7 +104,7 @@ export const replaysQuery = (projectId: string) =>
 
 const lookMs = 700;
 
-/** One replay, until it has ended. */
+/** Query for one replay, refetched until it has ended. */
 export const replayQuery = (id: string) =>
   queryOptions({
     queryKey: ['replays', 'one', id],
@@ -113,7 +113,7 @@ export const replayQuery = (id: string) =>
     refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
   });
 
-/** The first screens of a replay, those of which it says something new, or those of a group. */
+/** Query for the first screens of a replay: all, those whose verdict changed, or those of a group. */
 export const verdictsQuery = (id: string, onlyChanged: boolean, groupId?: string) =>
   queryOptions({
     queryKey: ['replays', 'verdicts', id, onlyChanged, groupId],
@@ -127,7 +127,7 @@ export const verdictsQuery = (id: string, onlyChanged: boolean, groupId?: string
     },
   });
 
-/** Verdicts on the screens: changed ones first. */
+/** Verdicts on the screens, changed ones first. */
 export function ReplayDetail({ replay }: { replay: Replay }) {
   const { counts } = replay;
   if (replay.record_id !== null) return <OfRecord replay={replay} recordId={replay.record_id} />;
@@ -149,7 +149,7 @@ export function ReplayDetail({ replay }: { replay: Replay }) {
   );
 }
 
-/** Changed verdicts first. If there are any, the list of all screens, which repeats them, is folded at first. */
+/** Changed verdicts first. If there are any, the full list, which repeats them, starts collapsed. */
 function Verdicts({ replay }: { replay: Replay }) {
   const { recognised, broken, replayed } = replay.counts;
   const [isOpen, setOpen] = useState(false);
@@ -180,7 +180,7 @@ const OfRecord = ({ replay, recordId }: { replay: Replay; recordId: string }) =>
   </section>
 );
 
-/** Name of the replayed code, such as `Commit 4f372a3`. */
+/** Returns the name of the replayed code, such as `Commit 4f372a3`. */
 export function codeName({ commit, draft }: Replay): string {
   if (draft) return 'Draft';
   return commit === null ? 'Saved files' : `Commit ${commit.slice(0, 8)}`;
@@ -188,18 +188,17 @@ export function codeName({ commit, draft }: Replay): string {
 
 export const NotReplayable = ({ count }: { count: number }) => (
   <div role="note" className={styles['ways']}>
-    The code does not say what it takes {count === 1 ? 'one screen' : `${count} screens`} for, so{' '}
-    {count === 1 ? 'it is' : 'they are'} not replayable. Three ways to make {count === 1 ? 'it' : 'them'} so:
+    The code does not report a state for {count === 1 ? 'one screen' : `${count} screens`}, so{' '}
+    {count === 1 ? 'it is' : 'they are'} not replayable. Three ways to change this:
     <ol>
       <li>
         Let <code>runStages</code> run the code: it stores each screen.
       </li>
       <li>
-        In a loop of your own, call <code>agent.utils.outOfSteps.storeScreen</code> with the state before you
-        act.
+        In your own loop, call <code>agent.utils.outOfSteps.storeScreen</code> with the state before you act.
       </li>
       <li>
-        Keep the screen as a golden screen, and say what it is in <code>screens/recognise.ts</code>, which{' '}
+        Keep the screen as a golden screen, and name its state in <code>screens/recognise.ts</code>, which{' '}
         <code>phalanx test</code> asks.
       </li>
     </ol>

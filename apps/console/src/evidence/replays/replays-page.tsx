@@ -16,7 +16,7 @@ import styles from './replays.module.css';
 
 const route = getRouteApi('/projects/$projectId/replays');
 
-const causes: Record<Replay['cause'], string> = { request: 'asked for', save: 'saved', commit: 'committed' };
+const causes: Record<Replay['cause'], string> = { request: 'requested', save: 'saved', commit: 'committed' };
 
 /** Replays of a project's code. */
 export function ReplaysPage() {
@@ -42,8 +42,8 @@ export function ReplaysPage() {
         {data === undefined && error === null && <Loading rows={6} />}
         {data === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
         {data?.length === 0 && (
-          <Empty title="Nothing was replayed yet">
-            Each save and each commit is shown to saved screens as soon as there are some.
+          <Empty title="No replays yet">
+            Each save and each commit is replayed on saved screens once there are any.
           </Empty>
         )}
         {shown !== undefined && <ReplayDetail key={shown.id} replay={shown} />}

@@ -9,7 +9,7 @@ import { Age, Moment } from '../../parts/time.tsx';
 import styles from './device-page.module.css';
 import { labelsText, DeviceStateMark } from './device.tsx';
 
-/** Facts about a phone, its health, and its past events. */
+/** Facts about a phone, its health, and its history. */
 export const DeviceAbout = ({ device }: { device: Device }) => (
   <div className={styles['about']}>
     <section>
@@ -38,7 +38,7 @@ function Health({ deviceId }: { deviceId: string }) {
     <>
       <section>
         <h2>Health</h2>
-        {data.facts === null ? <p>Nothing was measured yet.</p> : <Measured facts={data.facts} />}
+        {data.facts === null ? <p>No measurements yet.</p> : <Measured facts={data.facts} />}
       </section>
       <section>
         <h2>History</h2>
@@ -52,7 +52,7 @@ function Health({ deviceId }: { deviceId: string }) {
   );
 }
 
-/** Decimal, as phones count bytes. */
+/** Decimal gigabyte, as phones report storage. */
 const gigabyte = 1e9;
 const hourSeconds = 3600;
 
@@ -67,13 +67,13 @@ const Measured = ({ facts }: { facts: PhoneFacts }) => (
     <dt>Battery’s health</dt>
     <dd>{batteryText(facts)}</dd>
     <dt>Charge limit</dt>
-    <dd>{facts.charge_limit ?? (hasNoBattery(facts) ? 'none' : 'no setting known')}</dd>
+    <dd>{facts.charge_limit ?? (hasNoBattery(facts) ? 'none' : 'unknown')}</dd>
     <dt>Free storage</dt>
     <dd>{storageText(facts)}</dd>
     <dt>Screen</dt>
     <dd>{facts.screen ?? 'unknown'}</dd>
     <dt>Wi-Fi</dt>
-    <dd>{facts.wifi_address ?? 'no address known'}</dd>
+    <dd>{facts.wifi_address ?? 'unknown'}</dd>
     <dt>Up for</dt>
     <dd>
       {facts.uptime_seconds === null ? 'unknown' : `${(facts.uptime_seconds / hourSeconds).toFixed(1)} h`}
@@ -186,7 +186,7 @@ const Facts = ({ device }: { device: Device }) => (
     <dt>Controlled by</dt>
     <dd>
       {device.lease === null ? (
-        'nobody'
+        'no one'
       ) : (
         <>
           {device.lease.user.name} since <Moment at={device.lease.since} />
@@ -203,5 +203,5 @@ const Facts = ({ device }: { device: Device }) => (
 function hostText({ host, state }: Device): string {
   if (host === null) return 'none';
   if (!host.connected) return `${host.name} (not connected)`;
-  return state === 'offline' ? `${host.name} (the phone is not seen by its host)` : host.name;
+  return state === 'offline' ? `${host.name} (the host does not see the phone)` : host.name;
 }

@@ -37,8 +37,8 @@ export function DevicePage() {
   return (
     <Page title="Phone">
       {all !== undefined ? (
-        <Empty title="There is no such phone" action={<Link to="/devices">Go to the fleet</Link>}>
-          It was forgotten, or it is no longer shared with you.
+        <Empty title="Phone not found" action={<Link to="/devices">Go to the fleet</Link>}>
+          It was removed, or it is no longer shared with you.
         </Empty>
       ) : error === null ? (
         <Loading />
@@ -87,7 +87,7 @@ function Shown({ device }: { device: Device }) {
         <Tabs.Panel value="runs" className={styles['panel']}>
           <RunList
             search={{ device: device.device_id }}
-            empty={<Empty title="Nothing has run on it yet" />}
+            empty={<Empty title="No runs on this phone yet" />}
           />
         </Tabs.Panel>
         <Tabs.Panel value="about" className={styles['panel']}>
@@ -155,8 +155,8 @@ function RemovePhone({ device }: { device: Device }) {
   return (
     <RemovalButton action="Remove" name={deviceName(device)} reason={missing} onRemove={remove}>
       <p>
-        Its name, labels, history and shares are forgotten. Its runs and records stay. When it is connected
-        again, it comes back as a new phone.
+        Its name, labels, history and shares are deleted. Its runs and records stay. If it is connected again,
+        it appears as a new phone.
       </p>
     </RemovalButton>
   );
@@ -185,7 +185,7 @@ function Screen({ device }: { device: Device }) {
       width={data.width}
       height={data.height}
       isStale={isStale || error !== null}
-      pictureNote={`${data.pictureReason} The tree is there all the same.`}
+      pictureNote={`${data.pictureReason} The tree is still available.`}
       pictureHead={
         <>
           <span>
@@ -209,7 +209,7 @@ function Screen({ device }: { device: Device }) {
   );
 }
 
-/** Name and labels of one phone. */
+/** Dialog for the name and the labels of a phone. */
 function NamePhone({ device, onClose }: { device: Device; onClose: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState(device.name);
@@ -237,7 +237,7 @@ function NamePhone({ device, onClose }: { device: Device; onClose: () => void })
       onClose={onClose}
     >
       <TextField label="Name" hint="Empty: maker and model" value={name} onChange={setName} />
-      <Field label="Labels" hint="A line each, such as country=de" problem={problem}>
+      <Field label="Labels" hint="One per line, such as country=de" problem={problem}>
         {(attributes) => (
           <TextArea {...attributes} rows={5} value={text} onChange={({ target }) => setText(target.value)} />
         )}

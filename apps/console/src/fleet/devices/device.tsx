@@ -2,7 +2,8 @@ import type { Device, Pool } from '@phalanx/protocol';
 import { queryOptions, useQuery, keepPreviousData } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../../parts/mark.tsx';
-import { call, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call } from '../../api/call.ts';
 import { FilterSelect } from '../../parts/field.tsx';
 
 export type DeviceState = Device['state'];
@@ -26,14 +27,14 @@ export const stateLooks: Record<DeviceState, MarkLook> = {
 
 export const DeviceStateMark = ({ state }: { state: DeviceState }) => <Mark {...stateLooks[state]} />;
 
-/** Whether it takes a launch now. */
+/** Whether the phone can take a launch now. */
 export const isReady = ({ state }: Pick<Device, 'state'>): boolean => state === 'ready' || state === 'busy';
 
-/** Whether somebody has to do something about it. */
+/** Whether the phone needs a person's attention. */
 export const needsAttention = ({ state, warnings }: Pick<Device, 'state' | 'warnings'>): boolean =>
   warnings.length > 0 || ['act', 'broken', 'offline'].includes(stateLooks[state].tone);
 
-/** Remarks on a phone besides its state. */
+/** Notes about a phone besides its state. */
 export const reasonShown = ({
   state,
   reason,
@@ -49,8 +50,8 @@ export const reasonShown = ({
 const capitalized = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /**
- * Name of a phone for people: the name it was given, else maker and model. Some makers write their own names in
- * small letters.
+ * Returns the display name of a phone: its given name, or else maker and model. Some makers report their names in
+ * lower case.
  */
 export const deviceName = ({
   name,
@@ -60,7 +61,7 @@ export const deviceName = ({
 }: Pick<Device, 'name' | 'brand' | 'model' | 'serial'>): string =>
   name || [capitalized(brand), model].filter(Boolean).join(' ') || serial;
 
-/** Name of its box in a list. */
+/** Returns the accessible name of a phone's checkbox. */
 export const selectName = (device: Device): string => `${deviceName(device)} ${device.serial}`;
 
 export const labelsText = ({ labels }: Pick<Device, 'labels'>): string =>
@@ -68,7 +69,7 @@ export const labelsText = ({ labels }: Pick<Device, 'labels'>): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
 
-/** The name, with the serial number where another phone has the same name. */
+/** Returns the name, with the serial number if another phone has the same name. */
 export function distinctName(device: Device, all: Iterable<Device>): string {
   const name = deviceName(device);
   for (const other of all)
@@ -77,7 +78,7 @@ export function distinctName(device: Device, all: Iterable<Device>): string {
   return name;
 }
 
-/** The same for all of them, by ID. */
+/** Returns the distinct names of all phones, by ID. */
 export function distinctNames(devices: Iterable<Device>): ReadonlyMap<string, string> {
   const all = [...devices].map((device) => ({ device, name: deviceName(device) }));
   const counts = new Map<string, number>();
@@ -90,17 +91,16 @@ export function distinctNames(devices: Iterable<Device>): ReadonlyMap<string, st
   );
 }
 
-/** All phones that the caller sees; events keep them current. */
+/** Query for all phones that the caller may see; events keep it current. */
 export const devicesQuery = queryOptions({
   queryKey: ['devices'],
   queryFn: ({ signal }): Promise<Device[]> =>
-    readAll(async (cursor) => {
-      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const { devices, next_cursor: next } = await call('GET /api/v2/devices', { query }, { signal });
-      return { rows: devices, next };
-    }),
+    readAll(
+      (query) => call('GET /api/v2/devices', { query }, { signal }),
+      ({ devices }) => devices,
+    ),
   staleTime: 60_000,
-  // Removed phones alone have no event.
+  // Detects removed phones: removal is the only change without an event.
   refetchInterval: 60_000,
 });
 
@@ -108,7 +108,7 @@ export function useDevice(deviceId: string): Device | undefined {
   return useQuery({ ...devicesQuery, select: (all) => all.find((one) => one.device_id === deviceId) }).data;
 }
 
-/** Names by ID, for lists that only have IDs. */
+/** Returns all phones by ID, for lists that only contain IDs. */
 export function useDevicesById(): ReadonlyMap<string, Device> {
   return useQuery({ ...devicesQuery, select: byId }).data ?? noDevices;
 }
@@ -119,11 +119,11 @@ const byId = (devices: readonly Device[]): Map<string, Device> =>
 
 interface DeviceSelectProps {
   value: string | undefined;
-  /** An empty text: any phone. */
+  /** Called with an empty string for any phone. */
   onChange: (deviceId: string) => void;
 }
 
-/** A phone that is gone still has what is filtered by it. */
+/** Filter by phone. Also offers a removed phone that the address names, whose data still exists. */
 export function DeviceSelect({ value, onChange }: DeviceSelectProps) {
   const { data: devices = [] } = useQuery(devicesQuery);
   const options = devices.map((device) => ({
@@ -133,37 +133,35 @@ export function DeviceSelect({ value, onChange }: DeviceSelectProps) {
   return <FilterSelect label="Phone" value={value} options={options} onChange={onChange} />;
 }
 
-/** The caller's saved selectors. */
+/** Query for the caller's saved selectors. */
 export const poolsQuery = queryOptions({
   queryKey: ['pools'],
   queryFn: ({ signal }): Promise<Pool[]> =>
-    readAll(async (cursor) => {
-      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const { pools, next_cursor: next } = await call('GET /api/v2/pools', { query }, { signal });
-      return { rows: pools, next };
-    }),
+    readAll(
+      (query) => call('GET /api/v2/pools', { query }, { signal }),
+      ({ pools }) => pools,
+    ),
 });
 
 interface Selected {
-  /** Undefined: no selector, or none that can be read. */
+  /** Matching phones; undefined without a selector or with an invalid one. */
   readonly ids: ReadonlySet<string> | undefined;
-  /** Why the service refuses the selector. */
+  /** Reason why the service rejects the selector. */
   readonly problem: string | undefined;
 }
 
-/** States change, and selectors may ask for them. */
+/** Refetch interval in ms: selectors may match states, which change. */
 const refreshMs = 10_000;
 
-/** The phones that a selector means, as the service says. */
+/** Returns the phones that match a selector, as evaluated by the service. */
 export function useSelected(selector: string | undefined): Selected {
   const { data, error } = useQuery({
     queryKey: ['selected', selector],
     queryFn: async ({ signal }): Promise<ReadonlySet<string>> => {
-      const devices = await readAll(async (cursor) => {
-        const query = { limit: 1000, selector: selector ?? '', ...(cursor === undefined ? {} : { cursor }) };
-        const page = await call('GET /api/v2/devices', { query }, { signal });
-        return { rows: page.devices, next: page.next_cursor };
-      });
+      const devices = await readAll(
+        (query) => call('GET /api/v2/devices', { query: { ...query, selector: selector ?? '' } }, { signal }),
+        (page) => page.devices,
+      );
       return new Set(devices.map((device) => device.device_id));
     },
     enabled: selector !== undefined,

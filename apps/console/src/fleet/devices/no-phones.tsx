@@ -5,7 +5,7 @@ import { buttonClass } from '../../parts/button.tsx';
 import { useReasonsForNoPhones } from '../hosts/hosts.ts';
 import { Empty } from '../../parts/states.tsx';
 
-/** Explains to a user without phones how to get one. */
+/** Explains to a user without phones how to get access to one. */
 export function AskForPhone() {
   const me = useMe();
   return (
@@ -37,7 +37,7 @@ export function NoPhones() {
       {reasons.length === 0
         ? 'Phones connect through a host, a program that runs next to them.'
         : reasons.join(' ')}{' '}
-      <code>phalanx doctor</code> tells on the machine with the phones what is missing.
+      <code>phalanx doctor</code> shows on the machine with the phones what is missing.
     </Empty>
   );
 }

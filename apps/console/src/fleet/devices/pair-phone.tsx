@@ -27,7 +27,7 @@ export function PairButton() {
   );
 }
 
-/** A QR code that a phone scans to be paired with the ADB server of a host, and what becomes of it. */
+/** QR code that pairs a phone with the ADB server of a host, and the progress of the pairing. */
 function PairDialog({ onClose }: { onClose: () => void }) {
   const { data: all, error } = useQuery(hostsQuery);
   const hosts = all?.filter(({ role, connected }) => role === 'owner' && connected);
@@ -36,7 +36,7 @@ function PairDialog({ onClose }: { onClose: () => void }) {
       {error !== null && <InlineFailure error={error} />}
       {hosts === undefined && error === null && <Loading rows={3} />}
       {hosts?.length === 0 && (
-        <p>No host of yours is connected. A phone is paired with a host, which runs next to the phones.</p>
+        <p>None of your hosts is connected. A phone is paired with a host, which runs next to the phones.</p>
       )}
       {hosts !== undefined && hosts.length > 0 && <PairWithHost hosts={hosts} />}
     </Dialog>
@@ -66,7 +66,7 @@ function PairWithHost({ hosts }: { hosts: readonly Host[] }) {
   return (
     <>
       <p>
-        For phones with Android 11 or newer, in the network of the host. On the phone: Developer options,
+        For phones with Android 11 or newer, on the network of the host. On the phone: Developer options,
         Wireless debugging, “Pair device with QR code”.
       </p>
       {hosts.length > 1 && (
@@ -112,7 +112,7 @@ function Progress({ started: { hostId, code, first } }: { started: Started }) {
   );
 }
 
-/** Black on white in both themes: phones do not read it inverted. */
+/** Black on white in both themes: phones can't read an inverted code. */
 function QrCode({ text }: { text: string }) {
   const { data, size } = encode(text, { border: 2 });
   const path = data

@@ -63,7 +63,7 @@ function PoolTable({ pools }: { pools: readonly Pool[] }) {
   const missing = useMissingScope('edit');
   const remove = async (name: string): Promise<void> => {
     await call('DELETE /api/v2/pools/:name', { params: { name } });
-    notify(`The pool “${name}” is deleted`);
+    notify(`The pool “${name}” was deleted`);
     await queries.invalidateQueries({ queryKey: poolsQuery.queryKey });
   };
   return (
@@ -100,13 +100,13 @@ function NewPool({ onClose }: { onClose: () => void }) {
       setError(failure);
     }
   };
-  const reason = name.trim() === '' || selector === '' ? 'A pool has a name and a selector.' : undefined;
+  const reason = name.trim() === '' || selector === '' ? 'Enter a name and a selector.' : undefined;
   return (
     <ActionDialog title="New pool" action="Save" reason={reason} onAct={save} onClose={onClose}>
       <TextField label="Name" value={name} onChange={setName} />
       <TextField
         label="Selector"
-        hint="Such as country=de,model~Pixel"
+        hint="For example, country=de,model~Pixel"
         value={selector}
         onChange={setSelector}
       />

@@ -6,8 +6,8 @@ import { useMissingScope } from '../../api/me.ts';
 import { deviceName } from './device.tsx';
 
 const roles = [
-  { value: 'launch', label: 'may launch and touch' },
-  { value: 'view', label: 'may look' },
+  { value: 'launch', label: 'can launch and touch' },
+  { value: 'view', label: 'can view' },
 ] as const;
 
 const notOwner = 'Only the owner shares phones.';
@@ -46,7 +46,7 @@ export function ShareDevice({ device, onClose }: { device: Device; onClose: () =
   );
 }
 
-/** All phones of a host, also those that come later. */
+/** Shares all phones of a host, including future ones. */
 export function ShareHost({ host: { id, name, role }, onClose }: { host: Host; onClose: () => void }) {
   const missing = useMissingScope('edit');
   return (

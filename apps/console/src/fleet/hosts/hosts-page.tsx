@@ -51,8 +51,8 @@ export function HostsPage() {
       {data === undefined && error === null && <Loading rows={2} />}
       {data?.length === 0 && (
         <p>
-          None yet. A host is the program beside the phones: <code>phalanx host</code> with a token of the
-          scope “host”.
+          No hosts yet. A host is the program next to the phones: <code>phalanx host</code> with a token of
+          the scope “host”.
         </p>
       )}
       {data !== undefined && data.length > 0 && (

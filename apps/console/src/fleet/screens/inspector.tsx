@@ -7,28 +7,28 @@ import { NodeBoxes, NodePanel, NodeTree, useMatches, type Pointed } from './node
 import { nodesAt, type ScreenTreeView, type TreeRow } from './screen-tree.ts';
 
 interface InspectorProps {
-  /** Whose screen it is: of another one nothing is chosen or searched yet, and its tree is read from the top. */
+  /** Identity of the screen. A change resets the choice, the search and the scroll position. */
   subject?: string;
   tree: ScreenTreeView | undefined;
-  /** Address of the picture. */
+  /** URL of the picture. */
   picture: string | undefined;
-  /** Width and height of the screen in pixels, in which the bounds of nodes are. */
+  /** Width and height of the screen in pixels, the coordinate space of node bounds. */
   width: number;
   height: number;
   isStale?: boolean;
-  /** Drawn over the picture. */
+  /** Content drawn over the picture. */
   marks?: ReactNode;
-  /** Beside the picture: its age, what can be done. */
+  /** Content above the picture, such as its age and actions. */
   pictureHead?: ReactNode;
-  /** Shown when there is no picture. */
+  /** Text shown when there is no picture. */
   pictureNote?: string;
-  /** Shown when there is no tree. */
+  /** Text shown when there is no tree. */
   treeNote?: ReactNode;
 }
 
 const noRows: readonly TreeRow[] = [];
 
-/** The picture and the tree of one moment: what is pointed at in one is shown in the other. */
+/** Picture and tree of the same moment. Pointing at a node in one highlights it in the other. */
 export function Inspector(props: InspectorProps) {
   const { subject, tree, pictureHead, treeNote } = props;
   const rows = tree?.rows ?? noRows;
@@ -82,7 +82,7 @@ export function Inspector(props: InspectorProps) {
         {tree === undefined || chosenRow === undefined ? (
           <div className={styles['node']}>
             <p className={styles['none']}>
-              Click into the picture or the tree to see a node, and the code that finds it.
+              Click the picture or the tree to see a node and the code that finds it.
             </p>
           </div>
         ) : (
@@ -98,7 +98,7 @@ type PictureProps = InspectorProps & Pointed & { chosen: TreeRow | undefined };
 function Picture(props: PictureProps) {
   const { rows, picture, width, height, isStale = false, pictureNote, chosen, hovered, matches } = props;
   const frame = useRef<HTMLDivElement>(null);
-  /** Alt walks down the stack of nodes below the pointer. */
+  /** Index in the stack of nodes below the pointer; Alt moves down the stack. */
   const stack = useRef(0);
   const rowAt = (clientX: number, clientY: number): TreeRow[] => {
     const box = frame.current?.getBoundingClientRect();
@@ -111,7 +111,7 @@ function Picture(props: PictureProps) {
   };
   return (
     <div className={styles['pictureFrame']}>
-      {/* The tree beside it is the way for the keyboard. */}
+      {/* The tree beside it is the keyboard alternative. */}
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions, jsx-a11y/click-events-have-key-events */}
       <div
         ref={frame}

@@ -18,7 +18,7 @@ export interface Pointed {
   onHover: (index: number | undefined) => void;
 }
 
-/** The nodes that have a text somewhere. */
+/** Returns the indexes of nodes that contain a text in any attribute. */
 export function useMatches(rows: readonly TreeRow[], search: string): ReadonlySet<number> {
   return useMemo(() => {
     const text = comparedText(search);
@@ -34,7 +34,7 @@ export function useMatches(rows: readonly TreeRow[], search: string): ReadonlySe
 
 const rowHeight = 24;
 
-/** The nodes of a screen as a list. */
+/** Nodes of a screen as a tree list. */
 export function NodeTree({
   subject,
   rows,
@@ -52,7 +52,7 @@ export function NodeTree({
     overscan: 10,
   });
   useEffect(() => {
-    // Scrolling makes the browser lay the page out, in the frame in which the record is to appear.
+    // Skips needless scrolling, which forces a layout in the frame that should show the record.
     if ((list.scrollOffset ?? 0) > 0) list.scrollToOffset(0);
   }, [list, subject]);
   const firstMatch = matches.values().next().value;
@@ -150,7 +150,7 @@ function attributesOf(node: AndroidNode): [name: string, value: string][] {
   );
 }
 
-/** Attributes of a node, and the code that finds it. */
+/** Attributes of a node and the selectors that find it. */
 export const NodePanel = ({ node }: { node: AndroidNode }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
   <div className={styles['node']} tabIndex={0} role="region" aria-label="Node">
@@ -174,13 +174,13 @@ export const NodePanel = ({ node }: { node: AndroidNode }) => (
 
 interface SelectorListProps {
   node: AndroidNode;
-  /** Inserts the code into the editor; without it, the code can only be copied. */
+  /** Inserts code into the editor. Without it, the code can only be copied. */
   onInsert?: (code: string) => void;
-  /** Why it can't go there. */
+  /** Reason why the code can't be inserted. */
   reason?: string | undefined;
 }
 
-/** The code that finds a node, the most lasting first. */
+/** Selectors that find a node, the most stable first. */
 export function SelectorList({ node, onInsert, reason }: SelectorListProps) {
   const proposals = useMemo(() => proposeSelectors(node), [node]);
   if (proposals.length === 0)
@@ -216,7 +216,7 @@ const isLasting = ({ finds, dependsOn }: SelectorProposal): boolean =>
 
 function proofOf({ finds, count, dependsOn }: SelectorProposal): string {
   if (finds === 'another') return `finds another node first, of ${count}`;
-  if (dependsOn === 'state') return 'finds this node only in its present state';
+  if (dependsOn === 'state') return 'finds this node only in its current state';
   if (dependsOn === 'order') return 'finds this node by its position, which may change';
   if (finds === 'first') return `finds this node first, of ${count}`;
   return finds === 'alone' ? 'finds only this node' : `finds this node as the nearest of ${count}`;

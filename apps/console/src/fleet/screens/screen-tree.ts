@@ -4,7 +4,7 @@ import { queryOptions } from '@tanstack/react-query';
 
 import { call } from '../../api/call.ts';
 
-/** A node with its place in the tree, as the list of nodes shows it. */
+/** Node with its position in the tree, as a row of the tree list. */
 export interface TreeRow {
   readonly node: AndroidNode;
   readonly depth: number;
@@ -14,12 +14,12 @@ export interface TreeRow {
 export interface ScreenTreeView {
   readonly root: AndroidNode;
   readonly packageName: string;
-  /** Each parent before its children. */
+  /** Nodes in pre-order: each parent precedes its children. */
   readonly rows: readonly TreeRow[];
 }
 
 const noTouch = async (): Promise<void> => {
-  throw new Error('A stored screen can not be touched.');
+  throw new Error('A stored screen cannot be touched.');
 };
 const touch = {
   tap: noTouch,
@@ -29,7 +29,7 @@ const touch = {
   clearText: noTouch,
 };
 
-/** The nodes as an automation has them, made by the runtime's own code. */
+/** Returns the nodes as automations see them, built by the runtime's own code. */
 export function readScreenTree(packageName: string, root: UiNode): ScreenTreeView {
   const node = createAndroidNode(root, touch);
   const rows: TreeRow[] = [];
@@ -46,7 +46,7 @@ function areaOf({ boundsInScreen: { left, top, right, bottom } }: AndroidNode): 
   return Math.max(0, right - left) * Math.max(0, bottom - top);
 }
 
-/** The visible nodes at a place of the screen, the smallest first. */
+/** Returns the visible nodes at a point, the smallest first. */
 export function nodesAt(rows: readonly TreeRow[], x: number, y: number): TreeRow[] {
   return rows
     .filter(({ node }) => {
@@ -60,11 +60,11 @@ export const shortClass = (node: AndroidNode): string => node.className?.split('
 
 export const shortId = (node: AndroidNode): string | undefined => node.viewId?.split(':id/').at(-1);
 
-/** Label by which a person would recognise the node. */
+/** Returns the label by which a person would recognize the node. */
 export const labelOf = (node: AndroidNode): string | undefined =>
   [node.text, node.description, node.hintText ?? undefined].find((text) => text !== undefined && text !== '');
 
-/** The screen of a phone: picture and tree of one moment. */
+/** Query for the screen of a phone: picture and tree of the same moment. */
 export const screenQuery = (deviceId: string) =>
   queryOptions({
     queryKey: ['screen', deviceId],
@@ -80,14 +80,14 @@ export const screenQuery = (deviceId: string) =>
         height,
         readAt: Date.now(),
         picture: picture === null ? undefined : `data:${picture.mime_type};base64,${picture.base64}`,
-        pictureReason: screen.picture_reason ?? 'There is no picture, and the host does not tell why.',
+        pictureReason: screen.picture_reason ?? 'There is no picture, and the host gave no reason.',
         pictureRemark: screen.picture_remark ?? undefined,
         tree: readScreenTree(tree.packageName, root),
       };
     },
     retry: false,
     staleTime: 2000,
-    // A phone is asked when somebody wants to look.
+    // Each refetch sends a request to the phone, so only the user's action triggers one.
     refetchOnWindowFocus: false,
     refetchInterval: false,
     structuralSharing: false,

@@ -16,17 +16,17 @@ interface Member<Role extends string> {
   name: string;
   role: Role | 'owner';
   accepted: boolean;
-  /** How they came to it, when it is not changed here. */
+  /** Origin of the access, if this dialog can't change it. */
   note?: string;
 }
 
 interface MembersDialogProps<Role extends string> {
   title: string;
-  /** Key of the query that is read again after a change; the members are cached below it. */
+  /** Key of the query to invalidate after a change; the members are cached below it. */
   queryKey: readonly string[];
-  /** The first is what is offered first. */
+  /** Available roles; the first is the default. */
   roles: readonly [{ value: Role; label: string }, ...{ value: Role; label: string }[]];
-  /** Why the caller can't share it. */
+  /** Reason why the caller can't share. */
   reason: string | undefined;
   list: (signal: AbortSignal) => Promise<readonly Member<Role>[]>;
   put: (userId: string, role: Role) => Promise<unknown>;
@@ -36,7 +36,7 @@ interface MembersDialogProps<Role extends string> {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The ID of a user; administrators may say the name. */
+/** Returns the ID of a user. Administrators may enter the name instead. */
 export async function findUser(text: string): Promise<string> {
   if (uuid.test(text)) return text;
   const { users } = await call('GET /api/v2/users', { query: { search: text, limit: 1000 } });
@@ -45,7 +45,7 @@ export async function findUser(text: string): Promise<string> {
   return found.id;
 }
 
-/** With whom something is shared, and what they may do with it. */
+/** Dialog of the users who have access to something, with their roles. */
 export function MembersDialog<Role extends string>(props: MembersDialogProps<Role>) {
   const { title, queryKey, roles, reason, list, put, remove, onClose } = props;
   const queries = useQueryClient();
@@ -142,13 +142,15 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
     <Form className={styles['add']} onAct={() => onAdd(who.trim(), role).then(() => setWho(''))}>
       <TextField
         label={isAdministrator ? 'User name' : 'User ID'}
-        hint={isAdministrator ? undefined : 'Ask them for it: it is below, in any Share dialog of theirs.'}
+        hint={
+          isAdministrator ? undefined : 'Ask them for it. Each of their Share dialogs shows it at the bottom.'
+        }
         value={who}
         onChange={setWho}
         suggestions={names}
       />
       <Select label="Role" value={role} options={roles} onChange={setRole} />
-      <SubmitButton look="primary" reason={who.trim() === '' ? 'Say who.' : undefined}>
+      <SubmitButton look="primary" reason={who.trim() === '' ? 'Enter a user.' : undefined}>
         Share
       </SubmitButton>
     </Form>
@@ -157,7 +159,7 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
 
 const maxSuggested = 10;
 
-/** Names that have the text in them; only administrators may list users. */
+/** Returns user names that contain the text; only administrators may list users. */
 function useUserNames(text: string, isAdministrator: boolean): readonly string[] | undefined {
   const search = useSettled(text);
   const { data } = useQuery({

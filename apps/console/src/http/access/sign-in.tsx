@@ -29,28 +29,31 @@ function useSignIn(): { signIn: SignIn; isBusy: boolean; problem: string | undef
   return { signIn, isBusy, problem };
 }
 
-/** Replaces what the service says of headers, which is for programs. */
+/** Removes the service's advice about headers, which is meant for programs. */
 const withoutHeaders = (message: string): string => message.replace(/ Send the header ".*$/, '');
 
-/** Why a sign-in ended. The browser itself drops its cookie after a week, and then the service only misses it. */
+/**
+ * Returns why the session ended. After a week the browser itself drops its cookie, and the service only reports a
+ * missing one.
+ */
 function useEndReason(): string {
   const reason = withoutHeaders(useStore(session.reason));
   return reason === 'The request has no token.' ? 'A sign-in lasts a week at most.' : reason;
 }
 
-/** The link of the terminal carries its secret after the `#`, which browsers keep to themselves. */
+/** Returns the secret of the sign-in link from the terminal. It stands behind the `#`, which browsers never send. */
 function takeLink(): string | undefined {
   const link = /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
   if (link !== undefined) window.history.replaceState(null, '', '/sign-in');
   return link;
 }
 
-/** Taken before the router begins, which would leave it out of the address that it leads to. */
+/** Read before the router starts, because the router's redirect would drop it. */
 let givenLink = takeLink();
 
 interface SignInFormProps {
   lead: string;
-  /** Why somebody who was signed in sees it. */
+  /** Reason why a signed-in user has to sign in again. */
   reason: string | undefined;
 }
 
@@ -76,8 +79,8 @@ function SignInForm({ lead, reason }: SignInFormProps) {
       )}
       {!window.isSecureContext && (
         <p className={styles['warning']}>
-          This page came without TLS: whoever can listen in on this network can read the token. Put a proxy
-          with TLS in front of the service.
+          This page was loaded without TLS: anyone who can intercept traffic on this network can read the
+          token. Put a proxy with TLS in front of the service.
         </p>
       )}
       <form
@@ -89,7 +92,7 @@ function SignInForm({ lead, reason }: SignInFormProps) {
       >
         <Field
           label="API token"
-          hint="Printed where the service was started; or ask your administrator."
+          hint="Printed where the service was started. Otherwise, ask your administrator."
           problem={problem}
         >
           {(attributes) => (
@@ -131,19 +134,19 @@ export function SignInPage() {
   );
 }
 
-/** Over the page, which stays as it is with all that was typed. */
+/** Sign-in over the current page, which keeps everything that was typed. */
 export function SignInAgain() {
   const reason = useEndReason();
   return (
     <div className={styles['veil']} role="dialog" aria-modal="true" aria-label="Sign in again">
       <div className={styles['page']}>
-        <SignInForm lead="Nothing that you typed is lost." reason={`You were signed out. ${reason}`} />
+        <SignInForm lead="Your input is kept." reason={`You were signed out. ${reason}`} />
       </div>
     </div>
   );
 }
 
-/** Three bones of a finger, and where they meet. */
+/** Logo: the three bones of a finger, with their joints. */
 export const Logo = () => (
   <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
     <rect width="32" height="32" rx="7" fill="var(--ink)" />

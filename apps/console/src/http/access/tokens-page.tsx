@@ -2,7 +2,8 @@ import type { Scope, Token } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { call, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call } from '../../api/call.ts';
 import { useMe, useMissingScope } from '../../api/me.ts';
 import { Button } from '../../parts/button.tsx';
 import { ActionDialog } from '../../parts/dialog.tsx';
@@ -28,11 +29,10 @@ export function TokensPage() {
     queryKey: ['tokens', userId],
     enabled: me !== undefined,
     queryFn: ({ signal }) =>
-      readAll(async (cursor) => {
-        const query = { user_id: userId, limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-        const { tokens, next_cursor: next } = await call('GET /api/v2/tokens', { query }, { signal });
-        return { rows: tokens, next };
-      }),
+      readAll(
+        (query) => call('GET /api/v2/tokens', { query: { ...query, user_id: userId } }, { signal }),
+        ({ tokens }) => tokens,
+      ),
   });
   return (
     <SettingsPage
@@ -43,7 +43,9 @@ export function TokensPage() {
         </Button>
       }
     >
-      <p>A token signs in the command line, CI, hosts and this console as you, with what it allows.</p>
+      <p>
+        A token signs in the command line, CI, hosts and this console as you, with the scopes that it allows.
+      </p>
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined ? (
         <Loading rows={3} />
@@ -65,7 +67,7 @@ function RevokeToken({ token: { id, name }, reason }: { token: Token; reason: st
   const queries = useQueryClient();
   const revoke = async (): Promise<void> => {
     await call('DELETE /api/v2/tokens/:id', { params: { id } });
-    notify(`“${name}” is revoked`);
+    notify(`“${name}” was revoked`);
     await queries.invalidateQueries({ queryKey: ['tokens'] });
   };
   return (
@@ -136,7 +138,7 @@ function budgetOf({ budget }: Token): string {
   ].join(' · ');
 }
 
-/** Splits a list as people write it: with commas, spaces, or both. */
+/** Splits a list separated by commas, spaces, or both. */
 const wordsIn = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
 
 function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () => void }) {
@@ -174,22 +176,22 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
   if (secret !== undefined)
     return (
       <SecretDialog title={`Token “${name}”`} secret={secret} onClose={onClose}>
-        Copy it now: it is shown this once, and stored nowhere.
+        Copy it now. It is shown only once and not stored.
       </SecretDialog>
     );
   const problem =
     name.trim() === ''
-      ? 'Give it a name.'
+      ? 'Enter a name.'
       : chosen.length === 0
         ? 'Choose what it allows.'
         : [maxPhones, runs, minutes].every((text) => /^\d*$/.test(text.trim()))
           ? undefined
-          : 'Give numbers in digits.';
+          : 'Enter numbers in digits.';
   return (
     <ActionDialog title="New token" onClose={onClose} action="Create" reason={problem} onAct={create}>
       <TextField
         label="Name"
-        hint="What uses it, such as “CI of the shop”."
+        hint="What the token is for, such as “Shop CI”."
         value={name}
         onChange={setName}
       />
@@ -212,26 +214,26 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
       </fieldset>
       <TextField
         label="Only phones"
-        hint="Such as country=de,model~Pixel or pool=night. Empty: all of yours."
+        hint="For example, country=de,model~Pixel or pool=night. Empty: all your phones."
         value={selector}
         onChange={setSelector}
       />
       <TextField
-        label="Phones in one launch, at most"
-        hint="Empty: any number."
+        label="Maximum phones per launch"
+        hint="Empty: no limit."
         value={maxPhones}
         onChange={setMaxPhones}
       />
       <TextField
         label="Only apps"
-        hint="Such as com.example.shop, com.example.bank.*. Empty: all. With apps, the token also starts no shell and no installation."
+        hint="For example, com.example.shop, com.example.bank.*. Empty: all. A token limited to apps cannot use the shell or install apps."
         value={apps}
         onChange={setApps}
       />
-      <TextField label="Runs a day, at most" hint="Empty: any number." value={runs} onChange={setRuns} />
+      <TextField label="Maximum runs per day" hint="Empty: no limit." value={runs} onChange={setRuns} />
       <TextField
-        label="Minutes of runs a day, at most"
-        hint="Of all its runs together; days end at midnight UTC. Empty: any."
+        label="Maximum minutes of runs per day"
+        hint="Total of all its runs. Days end at midnight UTC. Empty: no limit."
         value={minutes}
         onChange={setMinutes}
       />

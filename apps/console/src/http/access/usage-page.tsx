@@ -30,7 +30,7 @@ const columns: readonly Column<UsageRow>[] = [
   { header: 'Usage', width: 'fit', isNumber: true, text: ({ used, unit }) => amount(used ?? 0, unit) },
   { header: 'Limit', width: 'fit', isNumber: true, text: ({ most, unit }) => amount(most, unit) },
   {
-    header: 'Refused since the start',
+    header: 'Refused since start',
     width: 'fit',
     isNumber: true,
     text: ({ refused }) => refused.toLocaleString(),
@@ -38,7 +38,7 @@ const columns: readonly Column<UsageRow>[] = [
   { header: 'Setting', width: 'grow', content: ({ setting }) => <code>{setting}</code> },
 ];
 
-/** Usage of the user beside each limit. */
+/** Usage and limit of each quota of the user. */
 export function UsagePage() {
   const { data, error, refetch } = useQuery({
     queryKey: ['usage'],
@@ -48,7 +48,7 @@ export function UsagePage() {
   return (
     <SettingsPage part="Usage">
       <p>
-        What you use of each limit. Whoever operates the service sets the limits, by the settings named here.
+        Your usage of each limit. The operator of the service sets the limits with the settings named here.
       </p>
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={4} />}

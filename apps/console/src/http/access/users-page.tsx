@@ -2,7 +2,8 @@ import type { User } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { call, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call } from '../../api/call.ts';
 import { useMe } from '../../api/me.ts';
 import { Button } from '../../parts/button.tsx';
 import { ActionDialog } from '../../parts/dialog.tsx';
@@ -32,11 +33,10 @@ function AllUsers() {
   const { data, error, refetch } = useQuery({
     queryKey: ['users'],
     queryFn: ({ signal }) =>
-      readAll(async (cursor) => {
-        const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-        const { users, next_cursor: next } = await call('GET /api/v2/users', { query }, { signal });
-        return { rows: users, next };
-      }),
+      readAll(
+        (query) => call('GET /api/v2/users', { query }, { signal }),
+        ({ users }) => users,
+      ),
   });
   return (
     <SettingsPage
@@ -138,7 +138,7 @@ function OtherUser({ user, update, setChanging }: OtherUserProps) {
           void update(
             user,
             { role: isAdministrator ? 'user' : 'admin' },
-            isAdministrator ? `${name} is no administrator now` : `${name} is an administrator now`,
+            isAdministrator ? `${name} is no longer an administrator` : `${name} is now an administrator`,
           )
         }
       >
@@ -185,7 +185,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
   if (secret !== undefined)
     return (
       <SecretDialog title={`${name} can sign in`} secret={secret} onClose={onClose}>
-        Give them this token, with which they sign in. It is shown this once.
+        Give them this token to sign in. It is shown only once.
       </SecretDialog>
     );
   return (
@@ -193,12 +193,12 @@ function NewUser({ onClose }: { onClose: () => void }) {
       title="New user"
       onClose={onClose}
       action="Create"
-      reason={name.trim() === '' ? 'Give a name.' : undefined}
+      reason={name.trim() === '' ? 'Enter a name.' : undefined}
       onAct={create}
     >
       <TextField
         label="Name"
-        hint="A user with a token of their own, which you hand over."
+        hint="The user gets a token, which you hand over."
         value={name}
         onChange={setName}
       />
@@ -231,7 +231,7 @@ function RenameUser({ user, onClose }: ChangeUserProps) {
       title={`Rename ${user.name}`}
       onClose={onClose}
       action="Rename"
-      reason={name.trim() === '' || name.trim() === user.name ? 'Type another name.' : undefined}
+      reason={name.trim() === '' || name.trim() === user.name ? 'Enter a new name.' : undefined}
       onAct={rename}
     >
       <TextField label="Name" problem={problem} value={name} onChange={setName} />

@@ -47,7 +47,7 @@ export function AuditPage() {
     >
       {query.error !== null && <InlineFailure error={query.error} onRetry={() => void query.refetch()} />}
       {entries === undefined && query.error === null && <Loading rows={5} />}
-      {entries?.length === 0 && <p>Nothing yet.</p>}
+      {entries?.length === 0 && <p>No entries yet.</p>}
       {entries !== undefined && entries.length > 0 && (
         <Table label="Audit log" columns={columns} rows={entries} keyOf={({ id }) => id} />
       )}
@@ -64,7 +64,7 @@ export function AuditPage() {
 
 const columns: readonly Column<Entry>[] = [
   {
-    header: 'What',
+    header: 'Action',
     width: 'fit',
     isMain: true,
     text: ({ action, count }) => `${action.replaceAll('_', ' ')}${count > 1 ? ` × ${count}` : ''}`,
@@ -80,22 +80,22 @@ const columns: readonly Column<Entry>[] = [
     ),
   },
   {
-    header: 'To',
+    header: 'Target',
     width: 'grow',
     minimum: 140,
     content: ({ subject }) => <Subject subject={subject} />,
   },
   {
-    header: 'Who',
+    header: 'User',
     width: 'grow',
     minimum: 120,
-    text: ({ user, token }) => `${user?.name ?? 'nobody known'}${token === null ? '' : ` · ${token.name}`}`,
+    text: ({ user, token }) => `${user?.name ?? 'unknown'}${token === null ? '' : ` · ${token.name}`}`,
   },
-  { header: 'From', width: 'fit', text: ({ address }) => address ?? '–' },
-  { header: 'When', width: 'fit', content: ({ at }) => <Moment at={at} /> },
+  { header: 'Address', width: 'fit', text: ({ address }) => address ?? '–' },
+  { header: 'Time', width: 'fit', content: ({ at }) => <Moment at={at} /> },
 ];
 
-/** Records have no name: their page says what they are. */
+/** Link to the subject of an entry. Records have no name, so their page describes them. */
 function Subject({ subject }: Pick<Entry, 'subject'>) {
   if (subject === null) return '–';
   const { type, id, name } = subject;

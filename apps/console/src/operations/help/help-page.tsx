@@ -16,7 +16,7 @@ import { unchanging } from '../../api/query-client.ts';
 
 const firstPage = 'tutorial';
 
-/** The documentation of the version that runs; it needs no network but the service. */
+/** Documentation of the running version, served without access to the internet. */
 export function HelpPage() {
   const { _splat: splat = '' } = useParams({ strict: false });
   const name = splat === '' ? firstPage : splat;
@@ -47,7 +47,7 @@ export function HelpPage() {
 }
 
 interface PageListProps {
-  /** The name of the page that is shown. */
+  /** Name of the page on display. */
   shown: string | undefined;
   onChosen: () => void;
 }
@@ -74,7 +74,7 @@ function PageList({ shown, onChosen }: PageListProps) {
   ));
 }
 
-/** Headings that a page has before its contents are listed. */
+/** Minimum number of headings for a table of contents. */
 const minHeadings = 4;
 
 function Contents({ name, text }: { name: string; text: string }) {
@@ -119,7 +119,7 @@ function Text({ name, text }: { name: string; text: string }) {
   );
 }
 
-/** Scrolls the body of the page, not the window. */
+/** Scrolls the body of the page to the top, not the window. */
 function scrollToTop(within: HTMLElement | null): void {
   within?.closest('[data-page-body]')?.scrollTo({ top: 0 });
 }
@@ -134,13 +134,13 @@ function excerptOf(markdown: string): string {
 function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
   const { data, error } = useQuery(helpSearchQuery(query));
   const list = useRef<HTMLOListElement>(null);
-  // The best ones are the first ones, wherever the page before was scrolled to.
+  // Scrolls to the best results, regardless of the previous page's position.
   useEffect(() => scrollToTop(list.current), [data]);
   if (error !== null) return <Failure error={error} />;
   if (data === undefined) return <Loading rows={3} />;
-  if (data.length === 0) return <p role="status">Nothing in the help has these words.</p>;
+  if (data.length === 0) return <p role="status">No results.</p>;
   return (
-    <ol ref={list} className={styles['results']} aria-label="Sections that were found">
+    <ol ref={list} className={styles['results']} aria-label="Search results">
       {data.map(({ page, section, anchor, text }) => (
         <li key={`${page.name}#${anchor}`}>
           <Link to="/help/$" params={{ _splat: page.name }} hash={anchor} onClick={onChosen}>
@@ -175,7 +175,7 @@ const helpSearchQuery = (query: string) =>
       (await call('GET /api/v2/help/search', { query: { query } }, { signal })).results,
   });
 
-/** A page of the documentation below its title, made of elements: nothing in it becomes HTML. */
+/** Page of the documentation below its title, rendered as elements: no text becomes HTML. */
 function Markdown({ page, text }: { page: string; text: string }) {
   const tokens = useMemo(() => lexer(text.replace(/^# .*\n/, '')), [text]);
   return <>{all(tokens, page)}</>;
@@ -183,13 +183,13 @@ function Markdown({ page, text }: { page: string; text: string }) {
 
 const all = (tokens: readonly Token[] | undefined, page: string): ReactNode[] =>
   (tokens ?? []).map((token, place) => (
-    // The tokens of a text never change their order.
+    // The tokens of a page never change their order.
     // oxlint-disable-next-line react/no-array-index-key
     <One key={place} token={token} page={page} />
   ));
 
 function One({ token, page }: { token: Token; page: string }): ReactNode {
-  // The types of marked leave its kinds open.
+  // The types of marked do not narrow by kind.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const one = token as MarkedToken;
   switch (one.type) {
@@ -230,7 +230,7 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
     case 'image':
       return one.text;
     case 'html':
-      // Pages say in a comment what they were made from.
+      // Generated pages name their source in a comment.
       return one.raw.startsWith('<!--') ? null : one.raw;
     default:
       return null;
@@ -239,7 +239,7 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
 
 const Example = ({ text }: { text: string }) => (
   <div data-example="">
-    {/* Long lines are scrolled, also by the keyboard. */}
+    {/* Long lines scroll, also by keyboard. */}
     {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
     <pre tabIndex={0} role="group" aria-label="Example">
       {text}
@@ -286,10 +286,10 @@ const Table = ({ table: { header, rows }, page }: { table: Tokens.Table; page: s
   </div>
 );
 
-/** In the repository other files stand beside the folder of the pages. */
+/** The repository has other files next to the folder of the pages. */
 const base = 'http://help/docs/';
 
-/** A link to another page stays within the console; one to elsewhere is a web address, or only text. */
+/** Link within the documentation, to a web address, or plain text for other targets. */
 function Address({ href, page, children }: { href: string; page: string; children: ReactNode }) {
   const url = URL.canParse(href, base + page) ? new URL(href, base + page) : undefined;
   if (url?.host === 'help') {

@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Device, PhoneSettings, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,9 +23,9 @@ interface LaunchDialogProps {
   onClose: () => void;
   /** Project to run; chosen in the dialog when absent. */
   projectId?: string;
-  /** To begin with; otherwise those of the last launch. */
+  /** Initial parameters. Default: those of the last launch. */
   parameters?: Record<string, unknown>;
-  /** To begin with; otherwise none. */
+  /** Initial settings of the phones. Default: none. */
   phoneSettings?: PhoneSettings | undefined;
 }
 
@@ -40,7 +40,7 @@ export function LaunchDialog({ devices, onClose, projectId, parameters, phoneSet
     return (
       <Dialog title="Launch" isOpen onClose={onClose}>
         <Empty
-          title="There is no project to launch yet"
+          title="No projects to launch yet"
           action={
             <Link to="/projects" className={buttonClass('primary')}>
               Projects
@@ -168,11 +168,12 @@ function LaunchSheet({ devices, projects, automationId, onChoose, onClose, ...be
   );
 }
 
-/** Nothing starts when one phone can't: this says it before. */
+/** Warns before the launch about phones that can't run now, because one of them prevents the whole launch. */
 const Unready = ({ devices, onLeaveOut }: { devices: readonly Device[]; onLeaveOut: () => void }) => (
   <div className={styles['unready']}>
     <b>
-      {devices.length} of them {devices.length === 1 ? 'is' : 'are'} not ready; a launch is for all or none
+      {devices.length} of them {devices.length === 1 ? 'is' : 'are'} not ready. A launch needs all phones to
+      be ready.
     </b>
     <ul>
       {devices.map((device) => (

@@ -24,8 +24,8 @@ it('names the fields that are required and empty', () => {
 
 it('names numbers that are none', () => {
   expect(problems({ name: 'Ada', tries: 2.5, price: 'x' })).toEqual([
-    ['tries', 'This has to be a whole number.'],
-    ['price', 'This has to be a number.'],
+    ['tries', 'This must be a whole number.'],
+    ['price', 'This must be a number.'],
   ]);
   expect(problems({ name: 'Ada', tries: 2, price: 2.5 })).toEqual([]);
 });
@@ -82,17 +82,17 @@ it('names what does not follow the rules of the schema', () => {
     ports: [80, 'x', 70000],
   };
   expect(Object.fromEntries(problemsOf(ruled, wrong))).toEqual({
-    mail: 'This has to be an e-mail address, such as ada@example.com.',
-    day: 'This has to be a date, such as 2030-01-31.',
+    mail: 'This must be an e-mail address, such as ada@example.com.',
+    day: 'This must be a date, such as 2030-01-31.',
     name: 'At least 2 characters are needed.',
-    count: 'This has to be less than 10.',
-    size: 'This has to be one of 1, 2, many.',
+    count: 'This must be less than 10.',
+    size: 'This must be one of 1, 2, many.',
     tags: 'At least 2 values are needed.',
-    ports: 'Line 2: This has to be a number.',
+    ports: 'Line 2: This must be a number.',
   });
   expect([...problemsOf(ruled, { count: Number.NaN, name: 'Adaaa' })]).toEqual([
     ['name', 'At most 4 characters are allowed.'],
-    ['count', 'This has to be a number.'],
+    ['count', 'This must be a number.'],
   ]);
 });
 

@@ -1,12 +1,12 @@
-/** A parameter that a form can ask for; what is more than that is written as JSON. */
+/** Parameter that the form has a field for; more complex ones are entered as JSON. */
 export interface ParameterField {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
   readonly kind: SimpleKind | 'boolean' | 'list' | 'json';
-  /** Rules of the value, or of the list as a whole. */
+  /** Constraints on the value, or on the list as a whole. */
   readonly rules: ValueRules;
-  /** Rules of the values of a list. */
+  /** Constraints on each item of a list. */
   readonly itemRules: ValueRules;
   readonly isRequired: boolean;
   readonly initial: unknown;
@@ -61,7 +61,7 @@ const rulesOf = (schema: JsonObject): ValueRules => ({
   maxLength: numberAt(schema, 'maxLength') ?? numberAt(schema, 'maxItems'),
 });
 
-/** The fields of `parameters.schema.json`; undefined when it is no object with properties. */
+/** Returns the fields of `parameters.schema.json`; undefined if the schema is not an object with properties. */
 export function fieldsOf(schemaText: string): readonly ParameterField[] | undefined {
   const schema = parseObject(schemaText);
   const properties = schema?.['properties'];
@@ -91,7 +91,7 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Problems with the values, by field, as far as a form can tell; the service checks the rest. */
+/** Returns problems with the values by field, as far as a form can check them; the service checks the rest. */
 export function problemsOf(
   fields: readonly ParameterField[],
   values: JsonObject,
@@ -114,7 +114,7 @@ function problemOf(
   return kind === 'list' ? listProblem(rules, itemRules, value) : valueProblem(rules, value);
 }
 
-/** Rewrites a reason such as ` must be string.`, or `.0 must be string` for a value of a list. */
+/** Rewrites a reason such as ` must be string.`, or `.0 must be string` for an item of a list. */
 function refusalWords(reason: string): string {
   const words = reason.trim().replace(/\.$/, '');
   const [, place, problem = ''] = /^\.(\S+) (.*)$/.exec(words) ?? [];
@@ -122,7 +122,7 @@ function refusalWords(reason: string): string {
   return /^\d+$/.test(place) ? `Line ${Number(place) + 1} ${problem}.` : `${place} ${problem}.`;
 }
 
-/** Problems by field, taken from the message of `invalid_parameters`. */
+/** Returns problems by field, parsed from the message of `invalid_parameters`. */
 export function refusalsOf(fields: readonly ParameterField[], message: string): ReadonlyMap<string, string> {
   const reasons = message.split(/; |: /);
   const found = fields.flatMap(({ name }): [string, string][] => {
@@ -133,7 +133,7 @@ export function refusalsOf(fields: readonly ParameterField[], message: string): 
   return new Map(found);
 }
 
-/** Initial values of the form: those that were given last, else the defaults of the schema. */
+/** Returns the initial values of the form: those of the last launch, or else the defaults of the schema. */
 export function initialValues(fields: readonly ParameterField[], last: JsonObject): JsonObject {
   const entries = fields.map(({ name, initial }) => [name, last[name] ?? initial] as const);
   return { ...last, ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)) };
@@ -141,7 +141,10 @@ export function initialValues(fields: readonly ParameterField[], last: JsonObjec
 
 type SimpleKind = 'text' | 'number' | 'integer' | 'choice';
 
-/** Rules of a JSON Schema that a form checks. Patterns are left to the service: one can block a browser for very long. */
+/**
+ * Constraints of a JSON Schema that the form checks. Patterns are left to the service, because a regular expression
+ * can block the browser for very long.
+ */
 export interface ValueRules {
   readonly kind: SimpleKind;
   readonly choices: readonly (string | number)[];
@@ -150,7 +153,7 @@ export interface ValueRules {
   readonly max: number | undefined;
   readonly above: number | undefined;
   readonly below: number | undefined;
-  /** In characters, or values of a list. */
+  /** Minimum number of characters, or of items in a list. */
   readonly minLength: number | undefined;
   readonly maxLength: number | undefined;
 }
@@ -188,21 +191,21 @@ const formats: Readonly<Record<string, Format>> = {
 export const formatOf = ({ format }: ValueRules): Format | undefined =>
   format !== undefined && Object.hasOwn(formats, format) ? formats[format] : undefined;
 
-/** The problem with a value, as far as a form can tell. */
+/** Returns the problem with a value, as far as a form can check it. */
 function valueProblem(rules: ValueRules, value: unknown): string | undefined {
   if (rules.kind === 'choice')
     return rules.choices.some((choice) => choice === value)
       ? undefined
-      : `This has to be one of ${rules.choices.join(', ')}.`;
+      : `This must be one of ${rules.choices.join(', ')}.`;
   return rules.kind === 'text' ? textProblem(rules, value) : numberProblem(rules, value);
 }
 
 function textProblem(rules: ValueRules, value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'This has to be a text.';
+  if (typeof value !== 'string') return 'This must be a text.';
   const length = lengthProblem(rules, [...value].length, 'characters');
   if (length !== undefined) return length;
   const format = formatOf(rules);
-  return format === undefined || format.isRight(value) ? undefined : `This has to be ${format.words}.`;
+  return format === undefined || format.isRight(value) ? undefined : `This must be ${format.words}.`;
 }
 
 function lengthProblem(
@@ -217,17 +220,17 @@ function lengthProblem(
 }
 
 function numberProblem({ kind, min, max, above, below }: ValueRules, value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return 'This has to be a number.';
-  if (kind === 'integer' && !Number.isInteger(value)) return 'This has to be a whole number.';
-  if (min !== undefined && value < min) return `This has to be at least ${min}.`;
-  if (max !== undefined && value > max) return `This has to be at most ${max}.`;
-  if (above !== undefined && value <= above) return `This has to be more than ${above}.`;
-  return below !== undefined && value >= below ? `This has to be less than ${below}.` : undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return 'This must be a number.';
+  if (kind === 'integer' && !Number.isInteger(value)) return 'This must be a whole number.';
+  if (min !== undefined && value < min) return `This must be at least ${min}.`;
+  if (max !== undefined && value > max) return `This must be at most ${max}.`;
+  if (above !== undefined && value <= above) return `This must be more than ${above}.`;
+  return below !== undefined && value >= below ? `This must be less than ${below}.` : undefined;
 }
 
-/** `rules`: of the list itself. */
+/** Returns the problem with a list. `rules` apply to the list itself. */
 function listProblem(rules: ValueRules, itemRules: ValueRules, value: unknown): string | undefined {
-  if (!Array.isArray(value)) return 'This has to be a list.';
+  if (!Array.isArray(value)) return 'This must be a list.';
   const length = lengthProblem(rules, value.length, 'values');
   if (length !== undefined) return length;
   const wrong = value.findIndex((item) => valueProblem(itemRules, item) !== undefined);
@@ -236,7 +239,7 @@ function listProblem(rules: ValueRules, itemRules: ValueRules, value: unknown): 
 
 const number = /^-?(\d+|\d*\.\d+)(e[+-]?\d+)?$/i;
 
-/** Converts a typed text to a value. A text that is not of the kind stays a text, which `valueProblem` refuses. */
+/** Converts typed text to a value. Text of the wrong kind stays a string, which `valueProblem` rejects. */
 export function typedValue({ kind, choices }: ValueRules, text: string): string | number {
   if (kind === 'choice') return choices.find((choice) => String(choice) === text) ?? text;
   return kind !== 'text' && number.test(text.trim()) ? Number(text) : text;

@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
@@ -20,7 +20,7 @@ import type { Launch } from './use-launch.ts';
 
 type Values = Record<string, unknown>;
 
-/** `parameters.schema.json` of a project, as text; null when it has none. */
+/** Returns `parameters.schema.json` of a project as text; null if there is none. */
 export function useParameterSchema(projectId: string | undefined): string | null | undefined {
   return useQuery({
     queryKey: ['files', projectId, 'parameters.schema.json'],
@@ -40,13 +40,13 @@ export function useParameterSchema(projectId: string | undefined): string | null
 interface ParametersFormProps {
   schema: string | null;
   values: Values;
-  /** Problems by field; shown once somebody has tried to launch. */
+  /** Problems by field, shown after the first attempt to launch. */
   problems?: ReadonlyMap<string, string> | undefined;
-  /** Undefined while what is typed is no JSON object. */
+  /** Called with undefined while the typed text is not a JSON object. */
   onChange: (values: Values | undefined) => void;
 }
 
-/** The parameters as fields, when the schema names them; otherwise as JSON. */
+/** Form of the parameters: fields if the schema describes them, otherwise JSON. */
 export function ParametersForm({ schema, values, problems, onChange }: ParametersFormProps) {
   const fields = useMemo(() => (schema === null ? undefined : fieldsOf(schema)), [schema]);
   const [isRaw, setRaw] = useState(false);
@@ -145,13 +145,16 @@ function ParameterInput({ field, problem, value, onChange }: ParameterInputProps
 const labelOf = ({ title, isRequired }: ParameterField, more = ''): string =>
   `${title} (${isRequired ? 'required' : 'optional'}${more})`;
 
-/** Reads an input. NaN for a text that a browser can't read as a number, because that is not the same as empty. */
+/**
+ * Reads an input. Returns NaN for text that the browser can't parse as a number, because that differs from an empty
+ * field.
+ */
 function typedIn({ validity, value }: HTMLInputElement, rules: ValueRules): unknown {
   if (validity.badInput && rules.kind !== 'text') return Number.NaN;
   return value === '' ? undefined : typedValue(rules, value);
 }
 
-/** Whether it can be written as a value a line. */
+/** Whether the list can be entered as one value per line. */
 const hasLines = (value: unknown): boolean =>
   value === undefined ||
   (Array.isArray(value) &&
@@ -160,7 +163,7 @@ const hasLines = (value: unknown): boolean =>
 function ListInput({ field, problem, value, onChange }: ParameterInputProps) {
   const [text, setText] = useState(Array.isArray(value) ? value.join('\n') : '');
   return (
-    <Field label={labelOf(field, ', one a line')} hint={field.description} problem={problem}>
+    <Field label={labelOf(field, ', one per line')} hint={field.description} problem={problem}>
       {(attributes) => (
         <TextArea
           {...attributes}
@@ -236,20 +239,17 @@ function RawParameters({
 type Problems = ReadonlyMap<string, string>;
 
 export interface ParameterProblems {
-  /** By field; undefined until a launch was tried. */
+  /** Problems on display by field; undefined before the first attempt to launch. */
   readonly shown: Problems | undefined;
-  /** Shows from now on what is wrong. False: nothing can be sent. */
+  /** Starts showing problems. Returns whether the parameters can be sent. */
   readonly check: () => boolean;
-  /** The values have changed: what the service said of the old ones no longer holds. */
+  /** Discards the problems reported by the service, because the values have changed. */
   readonly forget: () => void;
 }
 
 const none: Problems = new Map();
 
-/**
- * Problems with the parameters of a launch: those that the form finds, or those for which the service has
- * refused them.
- */
+/** Problems with the parameters of a launch, found by the form or reported by the service. */
 export function useParameterProblems(
   schema: string | null | undefined,
   values: Record<string, unknown> | undefined,

@@ -9,7 +9,7 @@ import {
 import { TextField } from '../../parts/field.tsx';
 import styles from './run-options.module.css';
 
-/** Options of launches, jobs and schedules besides code and phones, as typed. */
+/** Options of launches, jobs and schedules besides code and phones, as entered. */
 export interface RunOptions {
   readonly hasFilm: boolean;
   readonly phone: PhoneSettingTexts;
@@ -20,7 +20,7 @@ export const optionsOf = (settings?: PhoneSettings): RunOptions => ({
   phone: textsOfPhoneSettings(settings),
 });
 
-/** Why it can't be sent yet. */
+/** Returns why the options can't be sent yet. */
 export const optionsProblem = ({ phone }: RunOptions): string | undefined =>
   readPhoneSettings(phone).wrong.length > 0 ? 'A phone setting is not valid.' : undefined;
 
@@ -66,20 +66,20 @@ interface PhoneSettingsFieldsProps {
   onChange: (texts: PhoneSettingTexts) => void;
 }
 
-/** Settings that are made on the phones before the code starts. */
+/** Fields for phone settings that are applied before the code starts. */
 function PhoneSettingsFields({ texts, onChange }: PhoneSettingsFieldsProps) {
   const { wrong } = readPhoneSettings(texts);
   return (
     <details className={styles['settings']}>
       <summary>Phone settings</summary>
-      <p>They are put back when the run has ended.</p>
+      <p>They are restored when the run ends.</p>
       {names.map((name) => (
         <TextField
           key={name}
           label={labels[name]}
           hint={phoneSettingHints[name]}
           value={texts[name] ?? ''}
-          problem={wrong.includes(name) ? `This has to be ${phoneSettingHints[name]}.` : undefined}
+          problem={wrong.includes(name) ? `This must be ${phoneSettingHints[name]}.` : undefined}
           onChange={(text) => onChange({ ...texts, [name]: text })}
         />
       ))}

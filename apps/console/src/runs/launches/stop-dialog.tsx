@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Device } from '@phalanx/protocol';
 import { useState } from 'react';
 
@@ -23,7 +23,7 @@ async function stopOn(deviceId: string): Promise<{ outcomes: OutcomeRow['outcome
   }
 }
 
-/** Stops everything that runs on the phones, each for itself. */
+/** Dialog that stops everything that runs on the phones, independently for each phone. */
 export function StopDialog({ devices, onClose }: { devices: readonly Device[]; onClose: () => void }) {
   const [rows, setRows] = useState<readonly OutcomeRow[]>();
   const running = devices.reduce((sum, device) => sum + device.running.length, 0);

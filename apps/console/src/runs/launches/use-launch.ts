@@ -1,5 +1,5 @@
 import { randomUuid } from '@phalanx/client/random-uuid';
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import type { Device, DeviceOutcome, PhoneSettings, Run } from '@phalanx/protocol';
 import { useCallback, useRef, useState } from 'react';
 
@@ -10,7 +10,7 @@ import { type OutcomeRow, waitingRows, withOutcomes } from './outcome-list.tsx';
 import { parseObject } from './parameter-fields.ts';
 
 export interface Launch {
-  /** Undefined before the first try. */
+  /** Rows of the latest launch; undefined before the first one. */
   readonly rows: readonly OutcomeRow[] | undefined;
   readonly error: unknown;
   readonly isBusy: boolean;
@@ -20,7 +20,7 @@ export interface Launch {
     parameters: Record<string, unknown>,
     more?: { film?: boolean; phone_settings?: PhoneSettings },
   ) => Promise<void>;
-  /** Runs code that stands alone. */
+  /** Runs direct code. */
   readonly startCode: (
     code: string,
     devices: readonly Device[],
@@ -29,7 +29,7 @@ export interface Launch {
   readonly reset: () => void;
 }
 
-/** Launches a project; the service's events tell of each phone before the answer for all of them comes. */
+/** Launches a project. Events report the result of each phone before the reply for all phones arrives. */
 export function useLaunch(): Launch {
   const [rows, setRows] = useState<readonly OutcomeRow[]>();
   const [error, setError] = useState<unknown>(null);
@@ -44,7 +44,7 @@ export function useLaunch(): Launch {
   }, []);
   useLiveEvent('run', onRun);
 
-  /** `launch` asks for all; what it answers is joined with what the events have said. */
+  /** Starts a launch and merges the reply with the results from events. */
   const begin = async (
     devices: readonly Device[],
     automationId: string | undefined,
@@ -60,7 +60,7 @@ export function useLaunch(): Launch {
     } catch (failure) {
       setError(failure);
       const outcomes = failure instanceof ServiceError ? failure.devices : [];
-      // A failure of the launch as a whole is shown once, and not for each phone.
+      // Shows a failure of the entire launch once, not for each phone.
       const isOfAll = outcomes.every(({ reason }) => reason === messageOf(failure));
       setRows(
         isOfAll ? undefined : (known) => known && withOutcomes(known, outcomes, 'Nothing was launched.'),
@@ -99,7 +99,7 @@ interface CodeInputs {
   phone_settings?: PhoneSettings;
 }
 
-/** Runs code that stands alone on one phone. */
+/** Runs direct code on one phone. */
 export async function launchCode(
   code: string,
   deviceId: string,
@@ -114,7 +114,7 @@ export async function launchCode(
 
 const keyOf = (automationId: string): string => `phalanx.parameters.${automationId}`;
 
-/** The parameters of the last launch of this browser. */
+/** Returns the parameters of this browser's last launch. */
 export const lastParameters = (automationId: string): Record<string, unknown> =>
   parseObject(localStorage.getItem(keyOf(automationId)) ?? '') ?? {};
 

@@ -18,13 +18,13 @@ const lineHeight = 20;
 interface LogViewProps {
   log: LogSnapshot;
   isLive: boolean;
-  /** Whether it stands beside something else: then its lines are wrapped at first. */
+  /** Whether the log stands beside other content; its lines then wrap by default. */
   isNarrow?: boolean;
-  /** Called on a click on the place of a line. */
+  /** Called when the source location of a line is clicked. */
   onOpenLine?: ((path: string, line: number) => void) | undefined;
-  /** Epoch milliseconds: the lines of this time are marked, and brought into view when it changes. */
+  /** Time span in epoch ms. Its lines are marked, and scrolled into view when the span changes. */
   span?: LogSpan | undefined;
-  /** Called on a click on the time of a line. */
+  /** Called when the time of a line is clicked. */
   onPick?: ((timestamp: number) => void) | undefined;
 }
 
@@ -100,13 +100,13 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPic
       </div>
       {log.error !== null && <InlineFailure error={log.error} />}
       {!log.isLoaded && log.entries.length > 0 && !isLive && (
-        <p className={styles['note']}>The end of the log. Reading the lines before it…</p>
+        <p className={styles['note']}>This is the end of the log. Loading the earlier lines…</p>
       )}
       {log.isLoaded && (log.dropped > 0 || log.isTruncated) && (
         <p className={styles['note']}>
           {log.dropped > 0
             ? `Showing the last ${log.entries.length.toLocaleString('en')} lines. The service has ${log.dropped.toLocaleString('en')} earlier ones.`
-            : 'This log was too long to keep whole. Its beginning and end are shown.'}
+            : 'This log was too long to store in full. Its beginning and end are shown.'}
         </p>
       )}
       {shown.length === 0 ? (
@@ -124,7 +124,7 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPic
 
 function emptyText(log: LogSnapshot, isLive: boolean): string {
   if (!log.isLoaded) return 'Reading…';
-  if (log.entries.length > 0) return 'No lines of these levels.';
+  if (log.entries.length > 0) return 'No lines at these levels.';
   return isLive ? 'No lines yet.' : 'No lines.';
 }
 
@@ -134,7 +134,7 @@ function countLevels(entries: readonly LogEntry[]): Record<Level, number> {
   return counts;
 }
 
-/** The lines that have the text, and the one that is looked at. */
+/** Lines that contain the text, and the current match. */
 function useFound(shown: readonly LogEntry[], search: string) {
   const [at, setAt] = useState(0);
   const indexes = useMemo(() => {
@@ -151,7 +151,7 @@ function useFound(shown: readonly LogEntry[], search: string) {
 interface LinesProps {
   shown: readonly LogEntry[];
   isWrapped: boolean;
-  /** Whether lines have the time since the line above instead of their own. */
+  /** Whether lines show the time since the line above instead of their own time. */
   hasGaps: boolean;
   isLive: boolean;
   found: number;
@@ -205,7 +205,7 @@ function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onP
     scrolledTo.current = element.scrollTop;
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 2 * lineHeight;
     if (isAtEnd) resume();
-    // New lines move the end away from where the log stands: only a move upwards is a reader's.
+    // New lines also move the end away from the scroll position, so only an upward scroll is a reader's.
     else if (isUp) setPausedAt((known) => known ?? shown.length);
   };
   const newer = pausedAt === undefined ? 0 : Math.max(0, shown.length - pausedAt);

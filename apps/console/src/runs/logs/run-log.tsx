@@ -3,7 +3,9 @@ import type { RunUpdate } from '@phalanx/client/run-update';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { LogEntry, RunDetail } from '@phalanx/protocol';
 
-import { call, readAll, runReader } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call, runReader } from '../../api/call.ts';
+import { pauseWhileSeen, whenHidden, whenSeen } from '../../parts/page-visibility.ts';
 import { clockTime, exactDuration } from '../../parts/time.tsx';
 import { Button } from '../../parts/button.tsx';
 import { notifyFailure } from '../../parts/notices.tsx';
@@ -13,15 +15,15 @@ const retryMs = 2000;
 /** Number of lines at the end that are read first; far more than the page shows at once. */
 const endLines = 500;
 
-/** A log is looked at from its end, which is there before the rest is read. */
+/** Shows the end of the log, where reading starts, before the rest is loaded. */
 async function showEnd(runId: string, buffer: LogBuffer, signal: AbortSignal): Promise<void> {
   const input = { params: { id: runId }, query: { last: endLines } };
   const { logs } = await call('GET /api/v2/runs/:id/logs', input, { signal });
-  // A short log is read as a whole right away.
+  // A short log is read in full right away.
   if (logs.length === endLines) buffer.showEnd(logs);
 }
 
-/** Reads a log from its beginning and follows it while the run lasts and the page can be seen. */
+/** Reads a log from the beginning and follows it while the run is active and the page is visible. */
 async function follow(runId: string, buffer: LogBuffer, signal: AbortSignal): Promise<void> {
   await showEnd(runId, buffer, signal).catch(() => undefined);
   for (let from: string | undefined; !signal.aborted;) {
@@ -39,7 +41,7 @@ async function follow(runId: string, buffer: LogBuffer, signal: AbortSignal): Pr
     } catch (error) {
       if (whileSeen.aborted) continue;
       buffer.note({ error, isLoaded: true });
-      await pause(retryMs, signal);
+      await pauseWhileSeen(retryMs, signal);
     }
   }
 }
@@ -50,34 +52,7 @@ function noteOf(update: RunUpdate): Partial<LogSnapshot> {
   return { error: null, isLoaded: true };
 }
 
-/** Aborted when the page is hidden, unless `signal` is aborted before. */
-function whenHidden(signal: AbortSignal): AbortSignal {
-  const hidden = new AbortController();
-  const look = (): void => {
-    if (document.hidden) hidden.abort();
-  };
-  document.addEventListener('visibilitychange', look, { signal: AbortSignal.any([signal, hidden.signal]) });
-  return hidden.signal;
-}
-
-async function whenSeen(signal: AbortSignal): Promise<void> {
-  if (!document.hidden || signal.aborted) return;
-  await new Promise((resolve) => {
-    document.addEventListener('visibilitychange', resolve, { once: true });
-    signal.addEventListener('abort', resolve, { once: true });
-  });
-}
-
-/** A hidden page waits until it is seen again. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise((resolve) => {
-    setTimeout(resolve, ms);
-    signal.addEventListener('abort', resolve, { once: true });
-  });
-  await whenSeen(signal);
-}
-
-/** The log of a run, kept or live. */
+/** Returns the log of a run, stored or live. */
 export function useRunLog(runId: string): LogSnapshot {
   const [buffer, setBuffer] = useState(() => new LogBuffer());
   useEffect(() => {
@@ -90,28 +65,28 @@ export function useRunLog(runId: string): LogSnapshot {
   return useSyncExternalStore(buffer.subscribe, buffer.get);
 }
 
-/** The most lines that a page holds. */
+/** Maximum number of lines that the page holds. */
 const maxLines = 50_000;
 
 export interface LogSnapshot {
   readonly entries: readonly LogEntry[];
-  /** How many made room for newer ones. */
+  /** Number of lines dropped in favor of newer ones. */
   readonly dropped: number;
   readonly error: unknown;
   readonly isLoaded: boolean;
-  /** Whether the service left some out in the middle. */
+  /** Whether the service dropped lines in the middle. */
   readonly isTruncated: boolean;
 }
 
 const nothing: LogSnapshot = { entries: [], dropped: 0, error: null, isLoaded: false, isTruncated: false };
 
-/** The lines of a log as far as they were read; the page is drawn at most once a frame, however fast they come. */
+/** Lines of a log read so far. Triggers at most one render per frame, however fast lines arrive. */
 class LogBuffer {
   #snapshot = nothing;
   #pending: LogEntry[] = [];
   #isDue = false;
   readonly #listeners = new Set<() => void>();
-  /** The end of the log, shown until everything before it is read. */
+  /** End of the log, shown until everything before it has been read. */
   #end: readonly LogEntry[] | undefined;
   #read: readonly LogEntry[] = [];
 
@@ -122,7 +97,7 @@ class LogBuffer {
     return () => this.#listeners.delete(listener);
   };
 
-  /** The last entries of a log whose others are still to be read. */
+  /** Shows the last entries of a log whose beginning is still to be read. */
   showEnd(entries: readonly LogEntry[]): void {
     this.#end = entries;
     this.#set({ ...this.#snapshot, entries });
@@ -158,18 +133,18 @@ class LogBuffer {
   }
 }
 
-/** An entry as a line of text. */
+/** Formats an entry as a line of text. */
 export const textOfEntry = ({ timestamp, path, lineNumber, messageLevel, message }: LogEntry): string =>
   `${new Date(timestamp).toISOString()} ${messageLevel} ${path ?? ''}:${lineNumber} ${message}`;
 
-/** The time of an entry, or how long after `above` it came, such as `+35 ms`. */
+/** Formats the time of an entry, or its distance from `above`, such as `+35 ms`. */
 export function timeText({ timestamp }: LogEntry, above: LogEntry | undefined): string {
   if (above === undefined) return clockTime(timestamp);
   const gap = Math.max(0, timestamp - above.timestamp);
   return `+${gap < 1000 ? `${gap} ms` : exactDuration(gap)}`;
 }
 
-/** Saves the whole log of a run as a text file, also what the page does not hold. */
+/** Button that saves the full log of a run as a text file, including lines that the page dropped. */
 export function DownloadLog({ run }: { run: Pick<RunDetail, 'run_id'> }) {
   const [isBusy, setBusy] = useState(false);
   const download = async (): Promise<void> => {
@@ -189,11 +164,14 @@ export function DownloadLog({ run }: { run: Pick<RunDetail, 'run_id'> }) {
 }
 
 const readWhole = (runId: string): Promise<LogEntry[]> =>
-  readAll(async (from) => {
-    const input = { params: { id: runId }, query: from === undefined ? {} : { from } };
-    const { logs, next_cursor: next } = await call('GET /api/v2/runs/:id/logs', input);
-    return { rows: logs, next };
-  });
+  readAll(
+    ({ cursor }) =>
+      call('GET /api/v2/runs/:id/logs', {
+        params: { id: runId },
+        query: cursor === undefined ? {} : { from: cursor },
+      }),
+    ({ logs }) => logs,
+  );
 
 function save(name: string, entries: readonly LogEntry[]): void {
   const text = entries.map((entry) => `${textOfEntry(entry)}\n`).join('');

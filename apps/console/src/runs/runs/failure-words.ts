@@ -1,4 +1,4 @@
-/** By the code of a run's error, or by its outcome. */
+/** Descriptions by error code or outcome of a run. */
 const words: Readonly<Record<string, string>> = {
   uncaught_error: 'The code threw an error',
   out_of_memory: 'Out of memory',
@@ -8,17 +8,17 @@ const words: Readonly<Record<string, string>> = {
   not_started: 'The host never received the code',
   host_restarted: 'The host restarted',
   host_stopped: 'The host stopped',
-  phone_lost: 'The phone was away for too long',
-  setting_unsupported: 'The phone does not have a setting',
-  setting_refused: 'The phone did not take a setting',
+  phone_lost: 'The phone was offline for too long',
+  setting_unsupported: 'The phone lacks a setting',
+  setting_refused: 'The phone rejected a setting',
   result_dropped: 'The result could not be read',
-  lost: 'The host was away for too long',
+  lost: 'The host was offline for too long',
   out_of_steps: 'Out of steps',
   timed_out: 'The run took too long',
-  stopped: 'Somebody stopped the run',
+  stopped: 'A user stopped the run',
 };
 
-/** Why a run did not succeed, for people. */
+/** Describes why a run did not succeed. */
 export function failureWords(code: string): string {
   const known = words[code];
   if (known !== undefined) return known;

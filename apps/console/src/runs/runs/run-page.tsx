@@ -75,7 +75,7 @@ function Shown({ run }: { run: RunDetail }) {
   );
 }
 
-/** Leads back to what the run belongs to. */
+/** Returns the pages that the run belongs to. */
 const parentsOf = (run: RunDetail): readonly PageParent[] =>
   run.launch_id === null
     ? [
@@ -220,7 +220,10 @@ function LastScreen({ screen }: { screen: RecordScreen }) {
   );
 }
 
-/** The same code on the same phone with the same parameters; those of a project can be changed before. */
+/**
+ * Launches the same code on the same phone with the same parameters. The parameters of a project can be changed
+ * first.
+ */
 const RunAgain = ({ run }: { run: RunDetail }) =>
   run.launch_id === null ? <ProjectAgain run={run} /> : <CodeAgain run={run} />;
 
@@ -275,7 +278,7 @@ function CodeAgain({ run }: { run: RunDetail }) {
   };
   const reason =
     missing ??
-    (notKept ? 'Its code or its parameters have more than 1 MiB, and were not kept.' : undefined) ??
+    (notKept ? 'Its code or its parameters exceed 1 MiB and were not stored.' : undefined) ??
     (isReady(device) ? undefined : device.reason);
   return (
     <Button reason={reason} isBusy={isBusy} onClick={() => void again()}>

@@ -17,7 +17,7 @@ import { groupings, periods, statsSearch, type StatsSearch } from './stats-searc
 import { DayChart } from './day-chart.tsx';
 import styles from './stats.module.css';
 
-/** The service has no events of them. */
+/** Refetch interval in ms, because no events report statistics. */
 const refreshMs = 60_000;
 const route = getRouteApi('/stats');
 
@@ -38,7 +38,7 @@ const questionOf = ({ days, automation, pool }: StatsSearch, by: StatsGrouping) 
   ...(pool === undefined ? {} : { selector: `pool=${pool}` }),
 });
 
-/** How runs ended, and how busy the phones were. */
+/** Statistics of outcomes and of phone usage. */
 export function StatsPage() {
   const search = route.useSearch();
   const by = search.by ?? 'automation';
@@ -68,8 +68,8 @@ export function StatsPage() {
             <DayChart days={days.data.stats} />
             {rows.data.stats.length > 0 && <StatTable by={by} search={search} stats={rows.data.stats} />}
             <p className={styles['quiet']}>
-              A run counts when it has ended. Days begin at midnight UTC. Success leaves out runs that
-              somebody stopped; busy is the part of the time that phones spent in runs.
+              A run counts when it has ended. Days begin at midnight UTC. Success excludes runs that a user
+              stopped. Busy is the share of the time that phones spent in runs.
             </p>
           </>
         )}
@@ -84,7 +84,7 @@ const Pending = ({ error, onRetry }: { error: Error | null; onRetry: () => void 
 function Filters({ search }: { search: StatsSearch }) {
   const navigate = route.useNavigate();
   const { data: pools = [] } = useQuery(poolsQuery);
-  /** An empty value takes the filter away. */
+  /** Changes the filters. An empty value removes a filter. */
   const set = (changes: Record<string, string>): void =>
     void navigate({ search: (known) => statsSearch({ ...known, ...changes }), replace: true });
   return (
@@ -120,7 +120,7 @@ function percent(share: number | null): string {
 const duration = (ms: number | null): string => (ms === null ? '–' : exactDuration(ms));
 
 function summary({ runs, success_share, average_run_ms, average_wait_ms, busy_share }: Stat): string {
-  if (runs === 0) return 'No run has ended in this time.';
+  if (runs === 0) return 'No run ended in this period.';
   return [
     `${runs.toLocaleString('en')} runs, ${percent(success_share)} successful.`,
     `On average a run took ${duration(average_run_ms)} and waited ${duration(average_wait_ms)}.`,
@@ -154,7 +154,7 @@ function StatTable({ by, stats, search }: StatTableProps) {
     },
     ...figureColumns,
     {
-      header: 'Reasons of failure',
+      header: 'Failure reasons',
       width: 'grow',
       minimum: 200,
       content: (stat) => <Reasons stat={stat} search={{ ...runsOf(search), ...runsOfRow(by, stat) }} />,
@@ -165,13 +165,16 @@ function StatTable({ by, stats, search }: StatTableProps) {
 
 const runsOf = ({ automation }: StatsSearch): RunsSearch => (automation === undefined ? {} : { automation });
 
-/** The runs of a row, as far as the list of runs can be narrowed to them. */
+/** Returns the search for the runs of a row, as far as the list of runs supports its filters. */
 function runsOfRow(by: StatsGrouping, { key }: Stat): RunsSearch {
   if (by === 'automation' && key !== 'direct') return { automation: key };
   return by === 'device' ? { device: key } : {};
 }
 
-/** The runs that ended so: some reasons are states, the others codes of errors, which the list of runs searches. */
+/**
+ * Returns the search for runs with an outcome: some reasons are states, the others are error codes, which the text
+ * search finds.
+ */
 function runsWith(reason: string): RunsSearch {
   const status = Object.keys(runLooks).find((one): one is keyof typeof runLooks => one === reason);
   return status === undefined ? { q: reason } : { status };

@@ -1,7 +1,7 @@
 import type { RunStep, RunDetail } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { type CSSProperties, useEffect, useRef } from 'react';
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { Link } from '@tanstack/react-router';
 
 import { classNames } from '../../parts/class-names.ts';
@@ -24,11 +24,11 @@ interface Size {
 interface StepScreenProps {
   screen: RecordScreen | undefined;
   step: RunStep;
-  /** Why there is no screen. */
+  /** Reason why there is no screen. */
   note: string;
 }
 
-/** The picture of a screen, or else a drawing of its tree, with what the step touched. */
+/** Picture of a screen, or else a drawing of its tree, with a marker of what the step touched. */
 export function StepScreen({ screen, step, note }: StepScreenProps) {
   const { data: tree } = useQuery(treeQuery(screen));
   if (screen === undefined) return <p className={styles['note']}>{note}</p>;
@@ -57,7 +57,7 @@ interface LastScreenProps extends Size {
   address: string;
 }
 
-/** The screen of the phone when the run ended. */
+/** Screen of the phone when the run ended. */
 export const LastScreen = ({ address, width, height }: LastScreenProps) => (
   <div className={classNames(phone['frame'], styles['frame'])}>
     {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own */}
@@ -67,7 +67,7 @@ export const LastScreen = ({ address, width, height }: LastScreenProps) => (
   </div>
 );
 
-/** A screen without a picture: its texts where they stood. */
+/** Drawing of a screen without a picture: its texts at their positions. */
 function TreeDrawing({ tree, size }: { tree: ScreenTreeView; size: Size }) {
   const shown = tree.rows.filter(
     ({ node }) => node.isVisible && node.children.length === 0 && labelOf(node) !== undefined,
@@ -97,7 +97,7 @@ function TreeDrawing({ tree, size }: { tree: ScreenTreeView; size: Size }) {
   );
 }
 
-/** The node, the point or the way of a touch. */
+/** Marker of the touched node, the tapped point or the path of a swipe. */
 function Touched({ step: { node, point, swipe }, size }: { step: RunStep; size: Size }) {
   const [left = 0, top = 0, right = 0, bottom = 0] = node ?? [];
   const [x = 0, y = 0] = point ?? [];
@@ -124,7 +124,7 @@ function Touched({ step: { node, point, swipe }, size }: { step: RunStep; size: 
   );
 }
 
-/** Lines that are drawn around the line of the step. */
+/** Number of lines shown before and after the line of the step. */
 const around = 60;
 
 interface StepSourceProps {
@@ -132,7 +132,7 @@ interface StepSourceProps {
   run: RunDetail;
 }
 
-/** The line of the step, or else of the error, among the lines around it. */
+/** Source around the line of the step, or else of the error. */
 export function StepSource({ step, run }: StepSourceProps) {
   const projectId = run.launch_id === null ? run.automation_id : undefined;
   const failed = placeOfStack(run.error?.stack);
@@ -178,17 +178,19 @@ function Place({
   );
 }
 
-const notKept = 'This code was not kept: it has more than 1 MiB.';
+const notKept = 'This code exceeds 1 MiB and was not stored.';
 
 interface Source {
-  /** Null: it was not kept. */
+  /** Source text; null if it was not kept. */
   content: string | null | undefined;
-  /** Says whether it is the code that ran, or that of today. */
+  /** Note that says whether this is the code that ran or the current code. */
   version: string | null;
   note: string;
 }
 
-/** The code that ran: what was sent of direct code, and the file of a project as the run had it, committed or not. */
+/**
+ * Loads the code that ran: direct code as it was sent, or the file of a project as the run used it, committed or not.
+ */
 function useSource(run: RunDetail, path: string | undefined): Source {
   const isDirect = run.launch_id !== null;
   const direct = useQuery({ ...runCodeQuery(run.run_id), enabled: isDirect });
@@ -201,7 +203,7 @@ function useSource(run: RunDetail, path: string | undefined): Source {
   const today = useQuery({
     queryKey: ['files', run.automation_id, 'today', path],
     enabled: file.data?.hasRun === true,
-    // No event tells of saves.
+    // No event reports saves.
     refetchInterval: filesMs,
     queryFn: ({ signal }) => readToday(run.automation_id, path ?? '', signal),
   });
@@ -217,7 +219,7 @@ function useSource(run: RunDetail, path: string | undefined): Source {
 }
 
 interface SourceFile extends StoredFile {
-  /** Whether it is the file that ran; else it is the one that is saved today. */
+  /** Whether this is the file that ran; otherwise it is the currently saved one. */
   hasRun: boolean;
 }
 
@@ -229,13 +231,13 @@ async function readSource(
   try {
     if (tree !== null) return { ...(await readStoredFile(projectId, path, signal, { tree })), hasRun: true };
   } catch (error) {
-    // The run is older than the keeping of what ran.
+    // Runs from before snapshots were kept have none.
     if (!(error instanceof ServiceError && error.code === 'tree_not_kept')) throw error;
   }
   return { ...(await readStoredFile(projectId, path, signal)), hasRun: false };
 }
 
-/** Null: it was deleted. */
+/** Reads the currently saved file; null if it was deleted. */
 async function readToday(projectId: string, path: string, signal: AbortSignal): Promise<StoredFile | null> {
   try {
     return await readStoredFile(projectId, path, signal);
@@ -250,24 +252,24 @@ function versionText(
   file: SourceFile,
   today: StoredFile | null | undefined,
 ): string {
-  if (!file.hasRun) return 'today’s file, not the one that ran';
+  if (!file.hasRun) return 'the current file, not the one that ran';
   const ran = `as it ran at ${clockTime(at)}`;
   if (today === undefined) return ran;
-  if (today === null) return `${ran}; the file was deleted since`;
+  if (today === null) return `${ran}; the file has been deleted since`;
   return today.etag === file.etag ? ran : `${ran}; the file has changed since`;
 }
 
 interface LinesProps {
   content: string;
   line: number;
-  /** Line at which the run ended. */
+  /** Line at which the run failed. */
   failed: number | undefined;
 }
 
 function Lines({ content, line, failed }: LinesProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const current = useRef<HTMLDivElement>(null);
-  // Within its frame alone: the page stays where it is.
+  // Scrolls only the frame, not the page.
   useEffect(() => {
     const [frame, place] = [scroll.current, current.current];
     if (frame !== null && place !== null) frame.scrollTop = place.offsetTop - frame.clientHeight / 2;

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, type KeyboardEvent, useState } from 'react'
 import { classNames } from '../../parts/class-names.ts';
 import styles from './trace.module.css';
 import { call } from '../../api/call.ts';
-import { pause } from '../logs/run-log.tsx';
+import { pauseWhileSeen } from '../../parts/page-visibility.ts';
 
 const rowHeight = 28;
 
@@ -16,7 +16,7 @@ interface StepListProps {
   isLive: boolean;
 }
 
-/** All steps, of which only those in view are drawn. */
+/** List of all steps. Renders only the rows in view. */
 export function StepList({ steps, chosen, onChoose, isLive }: StepListProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const at = useMemo(() => steps.findIndex(({ step }) => step === chosen), [steps, chosen]);
@@ -130,20 +130,20 @@ function Row({ step, start, depth, isChosen, place, onChoose }: RowProps) {
   );
 }
 
-/** Duration such as `40 ms`, `1.2 s`, `64 s`. */
+/** Formats a duration, such as `40 ms`, `1.2 s`, `64 s`. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${ms} ms`;
   return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 }
 
-/** Target of the step. */
+/** Describes the target of a step. */
 export function targetOf({ target, point, swipe }: RunStep): string {
   if (target !== undefined) return target;
   if (point !== undefined) return point.join(', ');
   return swipe === undefined ? '' : `${swipe.slice(0, 2).join(', ')} → ${swipe.slice(2).join(', ')}`;
 }
 
-/** Place of the call in the source; undefined for code without a place. */
+/** Formats the source location of the call; undefined for code without a location. */
 export function placeOf({ path, line_number: line }: RunStep): string | undefined {
   if (line === 0) return undefined;
   return path === null ? `line ${line}` : `${path}:${line}`;
@@ -155,11 +155,11 @@ const retryMs = 2000;
 const pageSize = 10_000;
 
 interface RunTrace {
-  /** In the order in which they began. */
+  /** Steps in order of their start. */
   readonly steps: readonly RunStep[];
   readonly isLoaded: boolean;
   readonly error: unknown;
-  /** Whether the service left some out in the middle. */
+  /** Whether the service dropped steps in the middle. */
   readonly isTruncated: boolean;
 }
 
@@ -171,11 +171,11 @@ interface Following {
   signal: AbortSignal;
 }
 
-/** Reads the steps from the first and follows them while the run lasts and the page can be seen. */
+/** Reads the steps from the first one and follows them while the run is active and the page is visible. */
 async function follow(runId: string, { isOver, change, signal }: Following): Promise<void> {
   let from: string | undefined;
   while (!signal.aborted) {
-    // Before the steps are read: what the run does last comes after this and is read all the same.
+    // Read before the steps, so that the steps at the end of the run are still fetched.
     const wasOver = isOver();
     let hasMore = false;
     try {
@@ -193,16 +193,16 @@ async function follow(runId: string, { isOver, change, signal }: Following): Pro
     } catch (error) {
       if (signal.aborted) return;
       change((before) => ({ ...before, error, isLoaded: true }));
-      await pause(retryMs, signal);
+      await pauseWhileSeen(retryMs, signal);
     }
-    if (!hasMore) await pause(pollMs, signal);
+    if (!hasMore) await pauseWhileSeen(pollMs, signal);
   }
 }
 
 const inOrder = (steps: readonly RunStep[]): RunStep[] =>
   steps.toSorted((one, other) => one.step - other.step);
 
-/** The steps of a run, kept or live. */
+/** Returns the steps of a run, stored or live. */
 export function useRunTrace(runId: string, isActive: boolean): RunTrace {
   const [state] = useState(() => ({ isActive }));
   const [trace, setTrace] = useState(nothing);

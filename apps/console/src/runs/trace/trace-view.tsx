@@ -20,13 +20,16 @@ import styles from './trace.module.css';
 interface TraceViewProps {
   run: RunDetail;
   log: LogSnapshot;
-  /** From the address; undefined: none was chosen. */
+  /** Number of the chosen step, from the address; undefined if none was chosen. */
   chosen: number | undefined;
   onChoose: (step: number) => void;
   onOpenLine: ((path: string, line: number) => void) | undefined;
 }
 
-/** The steps of a run, their screens, the log and the source: what is chosen in one is shown in all. */
+/**
+ * Steps of a run with their screens, the log and the source. A choice in one of them selects the matching part in
+ * all.
+ */
 export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewProps) {
   const trace = useRunTrace(run.run_id, isActive(run));
   const screens = useStepScreens(run);
@@ -54,12 +57,12 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
           {trace.error !== null && <InlineFailure error={trace.error} />}
           {trace.isTruncated && (
             <p className={styles['note']}>
-              This trace was too long to keep whole. Its beginning and end are shown.
+              This trace was too long to store in full. Its beginning and end are shown.
             </p>
           )}
           {steps.length === 0 ? (
             <p className={styles['note']}>
-              {trace.isLoaded ? 'The run has called nothing of agent.' : 'Reading…'}
+              {trace.isLoaded ? 'The run has made no calls of agent.' : 'Reading…'}
             </p>
           ) : (
             <StepList steps={steps} chosen={step?.step} onChoose={onChoose} isLive={isActive(run)} />
@@ -117,7 +120,10 @@ function countText(steps: readonly RunStep[]): string {
   return failed === 0 ? all : `${all}, ${failed.toLocaleString('en')} not ok`;
 }
 
-/** A run that has ended opens at its last step, or the last that was not ok. */
+/**
+ * Returns the step to show. An ended run opens at its last step, or, if it did not succeed, at the last one that was
+ * not ok.
+ */
 function stepToShow(
   steps: readonly RunStep[],
   chosen: number | undefined,
@@ -134,9 +140,9 @@ interface ChosenProps {
   steps: readonly RunStep[];
   screens: ReturnType<typeof useStepScreens>;
   film: readonly FilmMoment[];
-  /** The last screen of the run, when this is its last step. */
+  /** Last screen of the run, if this is its last step. */
   lastScreen: FilmPicture | undefined;
-  /** The phone on which the run goes on; undefined: it has ended. */
+  /** Phone on which the run is active; undefined after its end. */
   deviceId: string | undefined;
   runError: RunDetail['error'];
   onChoose: (step: number) => void;
@@ -145,7 +151,10 @@ interface ChosenProps {
 const momentTexts = { before: 'Before', after: 'After', film: 'Film', now: 'Now' } as const;
 type ShownMoment = keyof typeof momentTexts;
 
-/** A touch is best seen where it was aimed, a wait on what it found; what is not stored, on the film or the phone. */
+/**
+ * Returns the screen to show: for a touch, the screen before it; for a wait, the screen it found. If that screen is
+ * not stored, the film or the live phone is shown.
+ */
 function momentToShow(
   step: RunStep,
   { before, after }: ReturnType<typeof screensOf>,
@@ -158,7 +167,7 @@ function momentToShow(
   return after === undefined ? 'before' : 'after';
 }
 
-/** A picture of the strip that was chosen, and the step that it belongs to. */
+/** Chosen picture of the strip and the step that it belongs to. */
 interface Picked {
   readonly step: number;
   readonly screen: RecordScreen;
@@ -225,7 +234,7 @@ function Chosen(props: ChosenProps) {
           note={
             deviceId !== undefined
               ? 'Screens are stored when a run fails, or when it stores them itself.'
-              : 'No screen of this step was stored. The screens of the last steps before a failure are, those that the automation stores, and the last screen of a run that succeeds.'
+              : 'No screen of this step was stored. Stored screens are those of the last steps before a failure, those that the automation stores, and the last screen of a successful run.'
           }
         />
       )}
@@ -234,7 +243,7 @@ function Chosen(props: ChosenProps) {
   );
 }
 
-/** The phone of a run as it is now, where the caller sees that phone. */
+/** Live screen of the run's phone, if the caller may see that phone. */
 function PhoneNow({ deviceId }: { deviceId: string }) {
   const { data: devices } = useQuery(devicesQuery);
   const device = devices?.find((one) => one.device_id === deviceId);
@@ -251,7 +260,7 @@ function PhoneNow({ deviceId }: { deviceId: string }) {
   );
 }
 
-/** Whether the error of the run, which stands beside the steps, is what this step says. */
+/** Whether the run's error, shown beside the steps, already contains the message of this step. */
 const isToldByRun = ({ message }: RunStep, error: RunDetail['error']): boolean =>
   message !== undefined && message !== null && error?.message.includes(message) === true;
 
@@ -283,19 +292,19 @@ function StepFacts({ step, isToldByRun: isTold }: StepFactsProps) {
   );
 }
 
-/** The newest records of a run have its last screens; each holds up to 50. */
+/** Number of newest records of a run to read. They contain its last screens, up to 50 per record. */
 const maxRecords = 5;
 
 const namesOfParts = ({ _id, uiUrl, screenshot: { screenshotUrl } }: RecordScreen): string =>
   `${_id} ${uiUrl === null ? '' : 'tree'} ${screenshotUrl === null ? '' : 'picture'}`;
 
-/** The stored screens of a run, oldest first. */
+/** Returns the stored screens of a run, oldest first. */
 function useStepScreens(run: Pick<RunDetail, 'run_id' | 'records'>): readonly RecordScreen[] {
   const queries = run.records
     .slice(0, maxRecords)
     .map(({ record_id: at }) => recordQuery({ run: run.run_id, status: 'any' }, { at }));
   const replies = useQueries({ queries }).map(({ data }) => data?.result?.screens);
-  // Pictures and trees of a screen come after it.
+  // Pictures and trees arrive after their screen.
   const known = replies.map((screens) => screens?.map(namesOfParts).join() ?? '-').join(';');
   return useMemo(
     () => {
@@ -313,11 +322,11 @@ interface ScreenStripProps {
   onChoose: (screen: RecordScreen) => void;
 }
 
-/** The stored screens of the run, oldest first. */
+/** Strip of the stored screens of a run, oldest first. */
 function ScreenStrip({ screens, chosen, onChoose }: ScreenStripProps) {
   const strip = useRef<HTMLDivElement>(null);
   const current = useRef<HTMLButtonElement>(null);
-  // Within the strip alone: the page stays where it is.
+  // Scrolls only the strip, not the page.
   useEffect(() => {
     const [frame, place] = [strip.current, current.current];
     if (frame !== null && place !== null) frame.scrollLeft = place.offsetLeft - frame.clientWidth / 2;

@@ -58,7 +58,7 @@ function Shown({ job }: { job: Job }) {
         <p className={styles['quiet']}>
           Phones: {phonesText(job)}. Created <Moment at={job.created_at} /> by {job.user.name}
           {job.schedule_id === null ? '.' : <OfSchedule id={job.schedule_id} />}
-          {job.film && ' Each run has a film.'}
+          {job.film && ' Each run records video.'}
           {job.phone_settings !== null && ` Phone settings: ${settingsText(job.phone_settings)}.`}
         </p>
         {tasks === undefined &&
@@ -76,7 +76,7 @@ function OfSchedule({ id }: { id: string }) {
     <>
       , for{' '}
       {schedule === undefined ? (
-        'a schedule that was deleted'
+        'a deleted schedule'
       ) : (
         <Link to="/jobs/schedules">the schedule “{scheduleName(schedule)}”</Link>
       )}
@@ -203,7 +203,7 @@ function columnsOf(tasks: readonly Task[], phones: ReadonlyMap<string, string>):
 
 const maxLinks = 3;
 
-/** A link to each of its newest runs. */
+/** Links to the newest runs of a task. */
 function Attempts({ task: { attempts } }: { task: Task }) {
   if (attempts.length === 0) return 'none yet';
   const first = Math.max(0, attempts.length - maxLinks);
@@ -218,7 +218,7 @@ function Attempts({ task: { attempts } }: { task: Task }) {
   );
 }
 
-/** By device ID. */
+/** Returns names of phones by device ID. */
 function usePhoneNames(tasks: readonly Task[]): ReadonlyMap<string, string> {
   const devices = useDevicesById();
   return useMemo(() => {
@@ -229,9 +229,9 @@ function usePhoneNames(tasks: readonly Task[]): ReadonlyMap<string, string> {
   }, [tasks, devices]);
 }
 
-/** A task that is tried again still has the error of the attempt before. */
+/** Returns the error of a task. A task that is retried still has the error of its last attempt. */
 function errorOf({ status, error }: Task): string {
   if (error === null) return '';
   const isTriedAgain = status === 'waiting' || status === 'running';
-  return isTriedAgain ? `Tried again after: ${error.message}` : error.message;
+  return isTriedAgain ? `Retried after: ${error.message}` : error.message;
 }

@@ -3,7 +3,8 @@ import { anyPhone } from '@phalanx/protocol';
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../../parts/mark.tsx';
-import { call, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call } from '../../api/call.ts';
 
 const looks: Record<Job['status'], MarkLook> = {
   waiting: { tone: 'waiting', glyph: '◌', word: 'waiting' },
@@ -35,12 +36,12 @@ export function phonesText({ selector, device_ids: ids }: Pick<Job, 'selector' |
   return ids?.length === 1 ? '1 phone' : `${ids?.length ?? 0} phones`;
 }
 
-/** The service has no events of jobs and of schedules. */
+/** Refetch interval in ms, because no events report jobs and schedules. */
 const refreshMs = 3000;
 const schedulesRefreshMs = 10_000;
 const shownJobs = 200;
 
-/** The newest ones. */
+/** Query for the newest jobs. */
 export const jobsQuery = queryOptions({
   queryKey: ['jobs'],
   queryFn: async ({ signal }): Promise<Job[]> =>
@@ -56,29 +57,26 @@ export const jobQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data?.ended_at === null ? refreshMs : false),
   });
 
-/** All of them, in the order of the inputs; read once more when the job has ended. */
+/** Query for all tasks, in the order of the inputs. Refetched once after the job has ended. */
 export const tasksQuery = (job: Job) =>
   queryOptions({
     queryKey: ['jobs', job.id, 'tasks', job.ended_at],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }): Promise<Task[]> =>
-      readAll(async (cursor) => {
-        const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-        const input = { params: { id: job.id }, query };
-        const { tasks, next_cursor: next } = await call('GET /api/v2/jobs/:id/tasks', input, { signal });
-        return { rows: tasks, next };
-      }),
+      readAll(
+        (query) => call('GET /api/v2/jobs/:id/tasks', { params: { id: job.id }, query }, { signal }),
+        ({ tasks }) => tasks,
+      ),
     refetchInterval: job.ended_at === null ? refreshMs : false,
   });
 
 export const schedulesQuery = queryOptions({
   queryKey: ['schedules'],
   queryFn: ({ signal }): Promise<Schedule[]> =>
-    readAll(async (cursor) => {
-      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await call('GET /api/v2/schedules', { query }, { signal });
-      return { rows: page.schedules, next: page.next_cursor };
-    }),
+    readAll(
+      (query) => call('GET /api/v2/schedules', { query }, { signal }),
+      ({ schedules }) => schedules,
+    ),
   refetchInterval: schedulesRefreshMs,
 });
 

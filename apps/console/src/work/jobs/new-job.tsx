@@ -1,4 +1,4 @@
-import { ServiceError } from '@phalanx/client/transport';
+import { ServiceError } from '@phalanx/client/service-errors';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,7 +10,7 @@ import { FileInput } from '../../parts/file-input.tsx';
 import { InlineFailure } from '../../parts/states.tsx';
 import { noWork, useWork, WorkFields } from './work-fields.tsx';
 
-/** A project on phones as soon as they are free, one run for each row of a file. */
+/** Dialog for a job: runs a project on phones as they become free, once for each row of a file. */
 export function NewJob({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -34,13 +34,13 @@ export function NewJob({ onClose }: { onClose: () => void }) {
     <ActionDialog title="New job" action="Create" reason={work.problem} onAct={create} onClose={onClose}>
       <WorkFields
         work={work}
-        countLabel={file === undefined ? 'Number of phones to run on' : 'Number of phones at once, at most'}
-        countHint={file === undefined ? 'Empty: one phone' : 'Empty: all that fit'}
+        countLabel={file === undefined ? 'Number of phones to run on' : 'Maximum number of phones at once'}
+        countHint={file === undefined ? 'Empty: one phone' : 'Empty: all matching phones'}
         phonesHint="Empty: any phone. Or a selector, such as country=de,model~Pixel or pool=NAME"
       />
       <Field
         label="Table of inputs"
-        hint="A run for each row of a CSV file with a line of names, or of JSON lines"
+        hint="One run for each row of a CSV file with a header line, or of JSON Lines"
         problem={isOfFile ? `${file?.name ?? 'The file'}: ${error.message}` : undefined}
       >
         {(attributes) => (

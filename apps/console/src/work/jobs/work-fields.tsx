@@ -22,12 +22,12 @@ import { projectsQuery } from '../../code/projects/project.tsx';
 
 type Parameters = Record<string, unknown>;
 
-/** Fields that a job and a schedule have in common, as typed. */
+/** Fields that jobs and schedules share, as entered. */
 export interface WorkText {
   readonly projectId: string;
   readonly selector: string;
   readonly count: string;
-  /** Undefined while what is typed is no JSON object. */
+  /** Parameters; undefined while the typed text is not a JSON object. */
   readonly parameters: Parameters | undefined | 'defaults';
   readonly options: RunOptions;
 }
@@ -54,18 +54,18 @@ export function workOf({ automation_id: projectId, work }: Schedule): WorkText {
 export interface Work {
   readonly text: WorkText;
   readonly set: (text: WorkText) => void;
-  /** Undefined until it is read. */
+  /** Parameter schema; undefined until it is loaded. */
   readonly schema: string | null | undefined;
   readonly parameters: Parameters;
   readonly parameterProblems: ParameterProblems;
-  /** Why it can't be sent yet. */
+  /** Reason why the form can't be sent yet. */
   readonly problem: string | undefined;
-  /** Shows from now on what is wrong with parameters. False: nothing can be sent. */
+  /** Starts showing problems with the parameters. Returns whether they can be sent. */
   readonly check: () => boolean;
   readonly body: () => ReturnType<typeof bodyOf>;
 }
 
-/** `error`: what the service said of the last try. */
+/** State of the form. `error` is the service's reply to the last attempt. */
 export function useWork(begun: WorkText, error: unknown, reset: () => void): Work {
   const [text, set] = useState(begun);
   const schema = useParameterSchema(text.projectId === '' ? undefined : text.projectId);
@@ -90,7 +90,7 @@ interface WorkFieldsProps {
   countLabel: string;
   countHint: string;
   phonesHint: string;
-  /** A schedule stays with its project. */
+  /** Whether the project is fixed, because a schedule can't change its project. */
   isProjectFixed?: boolean;
 }
 
@@ -152,7 +152,7 @@ export function WorkFields({ work, isProjectFixed = false, ...words }: WorkField
 function workProblem({ projectId, count, options }: WorkText): string | undefined {
   if (projectId === '') return 'Choose a project.';
   if (count !== '' && !/^[1-9]\d{0,3}$/.test(count))
-    return 'The number of phones is a whole number from 1 on.';
+    return 'The number of phones must be a whole number of at least 1.';
   return optionsProblem(options);
 }
 

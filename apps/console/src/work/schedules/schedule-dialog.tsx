@@ -15,13 +15,13 @@ import { noWork, useWork, WorkFields, workOf } from '../jobs/work-fields.tsx';
 
 const overlaps: Record<Schedule['overlap'], string> = {
   skip: 'Skip this time',
-  queue: 'Wait until it has ended',
-  allow: 'Begin beside it',
+  queue: 'Wait for it to end',
+  allow: 'Run in parallel',
 };
 const isOverlap = (value: string): value is Schedule['overlap'] => value in overlaps;
 
 interface ScheduleDialogProps {
-  /** The one that is edited; otherwise a new one is made. */
+  /** Schedule to edit; absent for a new one. */
   schedule?: Schedule;
   onClose: () => void;
 }
@@ -56,7 +56,7 @@ export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
     <ActionDialog
       title={schedule === undefined ? 'New schedule' : 'Edit schedule'}
       action={schedule === undefined ? 'Create' : 'Save'}
-      reason={work.problem ?? (cron.trim() === '' ? 'Say when it runs.' : undefined)}
+      reason={work.problem ?? (cron.trim() === '' ? 'Enter the times.' : undefined)}
       onAct={save}
       onClose={onClose}
     >
@@ -70,14 +70,14 @@ export function ScheduleDialog({ schedule, onClose }: ScheduleDialogProps) {
         work={work}
         isProjectFixed={schedule !== undefined}
         countLabel="Number of phones to run on"
-        countHint={named === undefined ? 'Empty: one phone' : 'Empty: all that it names'}
+        countHint={named === undefined ? 'Empty: one phone' : 'Empty: all named phones'}
         phonesHint={
           named === undefined
             ? 'Empty: any phone. Or a selector, such as country=de,model~Pixel or pool=NAME'
-            : `Empty: the ${named} phones that it names. Or a selector in their place`
+            : `Empty: the ${named} named phones. Or a selector in their place`
         }
       />
-      <TextField label="Name" hint="Empty: it is called by its times" value={name} onChange={setName} />
+      <TextField label="Name" hint="Empty: named after its times" value={name} onChange={setName} />
       <CronField cron={cron} zone={zone} onChange={setCron} />
       <TimeZoneField value={zone} onChange={setZone} />
       <Field label="If the previous job is still running">
@@ -107,7 +107,7 @@ interface CronFieldProps {
   onChange: (cron: string) => void;
 }
 
-/** The times, in words and as the service computes them, while somebody types. */
+/** Cron field. While the user types, it shows the schedule in words and the next times computed by the service. */
 function CronField({ cron, zone, onChange }: CronFieldProps) {
   const settled = useSettled(cron.trim());
   const { data: times, error } = useQuery({
@@ -141,7 +141,7 @@ function CronField({ cron, zone, onChange }: CronFieldProps) {
 type Body = ReturnType<ReturnType<typeof useWork>['body']> &
   Pick<Schedule, 'name' | 'cron' | 'time_zone' | 'overlap'>;
 
-/** Sends what differs: whoever changes more than the name takes the schedule over. */
+/** Sends only the changed fields, because a change of more than the name makes the caller the schedule's owner. */
 async function change(schedule: Schedule, body: Body, selector: string): Promise<void> {
   const { automation_id: _project, ...wanted } = { ...body, ...cleared(schedule, body) };
   const before: Record<string, unknown> = { ...schedule, ...schedule.work };
@@ -157,7 +157,7 @@ async function change(schedule: Schedule, body: Body, selector: string): Promise
   });
 }
 
-/** A change leaves what it does not name: what was taken away is sent as its default. */
+/** Adds defaults for removed settings, because a change keeps the settings that it does not name. */
 const cleared = ({ work }: Schedule, body: Body) => ({
   parameters:
     work.parameters === undefined && Object.keys(body.parameters).length === 0 ? undefined : body.parameters,

@@ -37,7 +37,7 @@ export function SchedulesPage() {
     >
       {data === undefined &&
         (error === null ? <Loading rows={4} /> : <Failure error={error} onRetry={() => void refetch()} />)}
-      {data?.length === 0 && <p>A schedule makes a job again and again.</p>}
+      {data?.length === 0 && <p>A schedule creates a job at set times.</p>}
       {data !== undefined && data.length > 0 && <ScheduleTable schedules={data} onOpen={setOpen} />}
       {open?.what === 'new' && <ScheduleDialog onClose={close} />}
       {open?.what === 'edit' && <ScheduleDialog schedule={open.schedule} onClose={close} />}
@@ -129,11 +129,11 @@ function Actions({ schedule, onOpen }: { schedule: Schedule; onOpen: (open: Open
   };
   const pause = async (): Promise<void> => {
     await call('PATCH /api/v2/schedules/:id', { params, body: { paused: !paused } });
-    notify(paused ? 'The schedule goes on' : 'The schedule is paused');
+    notify(paused ? 'The schedule was resumed' : 'The schedule was paused');
   };
   const remove = async (): Promise<void> => {
     await call('DELETE /api/v2/schedules/:id', { params });
-    notify('The schedule is deleted');
+    notify('The schedule was deleted');
     await queries.invalidateQueries({ queryKey: ['schedules'] });
   };
   return (
@@ -142,7 +142,7 @@ function Actions({ schedule, onOpen }: { schedule: Schedule; onOpen: (open: Open
         look="quiet"
         reason={missing}
         isBusy={isBusy}
-        title="Makes its job once, now, as you"
+        title="Creates its job once, now, as you"
         aria-label={`Run now: ${name}`}
         onClick={() => void act('The schedule did not run', run)}
       >
@@ -178,7 +178,7 @@ function Actions({ schedule, onOpen }: { schedule: Schedule; onOpen: (open: Open
         reason={missing}
         onRemove={remove}
       >
-        <p>It makes no more jobs. Jobs that it made stay. This cannot be undone; a pause can.</p>
+        <p>It creates no more jobs. Existing jobs stay. This cannot be undone, unlike a pause.</p>
       </RemovalButton>
     </>
   );

@@ -16,7 +16,7 @@ import { Field, selectClass, TextField } from '../../parts/field.tsx';
 import { InlineFailure } from '../../parts/states.tsx';
 import { addressText, isMail, isSigned, urlOf } from './webhook.tsx';
 
-/** Key with which receivers verify signatures. */
+/** Key that verifies the signatures of a webhook. */
 export interface NewKey {
   readonly webhook: Webhook;
   readonly secret: string | null;
@@ -24,18 +24,18 @@ export interface NewKey {
 
 const eventTexts: Record<ChosenEvent, string> = {
   'run.ended': 'A run has ended',
-  'device.not_ready': 'A phone is not ready for long',
-  'device.back': 'Such a phone is ready again',
-  'record.new': 'There is a new record',
-  'group.opened': 'There is a new group of records',
-  'group.reopened': 'A solved group is open again',
+  'device.not_ready': 'A phone has not been ready for a while',
+  'device.back': 'That phone is ready again',
+  'record.new': 'A record was created',
+  'group.opened': 'A group of records was created',
+  'group.reopened': 'A solved group was reopened',
   'drift.found': 'A new app version breaks more runs',
   'replay.finished': 'The replay of a commit has ended',
   'schedule.skipped': 'A schedule was skipped',
-  'host.gone': 'A host is away',
-  'host.back': 'A host is back',
+  'host.gone': 'A host is offline',
+  'host.back': 'A host is back online',
   'runs.failing': 'Too many runs are failing',
-  'runs.none': 'Nothing ran for long',
+  'runs.none': 'Nothing has run for a while',
 };
 const formatTexts: Record<WebhookFormat, string> = { phalanx: 'JSON, for programs', ...chatNames };
 const formatOf = ({ url, format }: Draft): WebhookFormat => format ?? webhookFormatFor(urlOf(url));
@@ -43,16 +43,16 @@ const formatOf = ({ url, format }: Draft): WebhookFormat => format ?? webhookFor
 const failures: RunOutcome[] = ['out_of_steps', 'failed', 'timed_out', 'lost'];
 type Outcomes = 'all' | 'failures' | 'as before';
 
-/** The form as typed. */
+/** Webhook as entered. */
 interface Draft {
   name: string;
   url: string;
-  /** Undefined: nobody has chosen one, so the address says it. */
+  /** Chosen format; undefined means that the URL determines it. */
   format: WebhookFormat | undefined;
   events: readonly ChosenEvent[];
   outcomes: Outcomes;
   signature: Webhook['signature'];
-  /** Thresholds by their names in the API. */
+  /** Thresholds by API name. */
   numbers: Record<ThresholdName, string>;
 }
 
@@ -78,7 +78,7 @@ const thresholds: readonly Threshold[] = [
   {
     name: 'failing_percent',
     label: 'Runs without success',
-    hint: 'Percent, or more',
+    hint: 'Minimum percentage',
     max: 100,
     events: ['runs.failing'],
   },
@@ -133,13 +133,13 @@ interface ChoicesProps<Value extends string> {
 }
 
 interface WebhookDialogProps {
-  /** The one that is changed; undefined: a new one. */
+  /** Webhook to edit; undefined for a new one. */
   webhook?: Webhook;
   onMade: (made: NewKey) => void;
   onClose: () => void;
 }
 
-/** A new webhook, or changes of one. */
+/** Dialog that creates or edits a webhook. */
 export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => (webhook === undefined ? newDraft : draftOf(webhook)));
@@ -164,7 +164,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
   const shown = thresholdsOf(events);
   return (
     <ActionDialog
-      title={webhook === undefined ? 'New webhook' : 'Change the webhook'}
+      title={webhook === undefined ? 'New webhook' : 'Edit webhook'}
       action={webhook === undefined ? 'Create' : 'Save'}
       reason={problemOf(draft)}
       onAct={save}
@@ -172,7 +172,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
     >
       <TextField
         label="Name"
-        hint="Such as “Failed nightly runs”"
+        hint="For example, “Failed nightly runs”"
         value={name}
         onChange={(text) => change({ name: text })}
       />
@@ -183,7 +183,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
         onChange={(text) => change({ url: text })}
       />
       {!isMail(urlOf(url)) && (
-        <Field label="Format" hint="Messages for a chat are sentences">
+        <Field label="Format" hint="Chat messages are sentences">
           {(attributes) => (
             <select
               {...attributes}
@@ -203,7 +203,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
         </Field>
       )}
       <Choices
-        legend="It tells when"
+        legend="Notify when"
         texts={eventTexts}
         chosen={events}
         onChange={(chosen) => change({ events: chosen })}
@@ -216,8 +216,8 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
             onChange={({ target }) => change({ outcomes: target.checked ? 'failures' : 'all' })}
           />{' '}
           {outcomes === 'as before' && webhook !== undefined
-            ? `Only of runs that ended as ${webhook.outcomes.join(', ')}`
-            : 'Only of runs that did not succeed'}
+            ? `Only for runs that ended as ${webhook.outcomes.join(', ')}`
+            : 'Only for runs that did not succeed'}
         </label>
       )}
       {shown.map((one) => (
@@ -270,7 +270,7 @@ function bodyOf(draft: Draft) {
     url,
     events: [...events],
     format,
-    // Codes without words of the page stay as they are.
+    // Keeps outcomes that this dialog has no option for.
     ...(outcomes === 'as before' ? {} : { outcomes: outcomes === 'failures' ? failures : [] }),
     ...numbersOf(events, numbers),
   };
@@ -303,13 +303,13 @@ function Choices<Value extends string>({ legend, texts, chosen, onChange }: Choi
   );
 }
 
-/** Why it can't be saved yet. */
+/** Returns why the webhook can't be saved yet. */
 function problemOf({ url, events, numbers }: Draft): string | undefined {
   if (!/^(https?:\/\/|mailto:)./.test(urlOf(url)))
-    return 'The address begins with https:// or http://, or is an e-mail address.';
-  if (events.length === 0) return 'Choose what it tells of.';
+    return 'The address must begin with https:// or http://, or be an e-mail address.';
+  if (events.length === 0) return 'Choose at least one event.';
   const wrong = thresholdsOf(events).find(
     ({ name, max }) => !/^[1-9]\d*$/.test(numbers[name]) || Number(numbers[name]) > max,
   );
-  return wrong && `“${wrong.label}” is a whole number from 1 to ${wrong.max}.`;
+  return wrong && `“${wrong.label}” must be a whole number from 1 to ${wrong.max}.`;
 }

@@ -2,15 +2,16 @@ import { chatNames, type Webhook, type WebhookDelivery } from '@phalanx/protocol
 import { queryOptions } from '@tanstack/react-query';
 
 import { Mark, type MarkLook } from '../../parts/mark.tsx';
-import { call, readAll } from '../../api/call.ts';
+import { readAll } from '@phalanx/client/read-all';
+import { call } from '../../api/call.ts';
 
 const mailScheme = 'mailto:';
 export const isMail = (url: string): boolean => url.startsWith(mailScheme);
 
-/** Address as people write it: for an e-mail, without the scheme. */
+/** Formats a webhook URL for users: an e-mail address without the scheme. */
 export const addressText = (url: string): string => (isMail(url) ? url.slice(mailScheme.length) : url);
 
-/** Address in the form of the API. */
+/** Returns the URL that the API expects. */
 export const urlOf = (text: string): string =>
   /^[^:/\s]+@[^:/\s]+$/.test(text.trim()) ? mailScheme + text.trim() : text.trim();
 
@@ -32,40 +33,39 @@ export const WebhookMark = ({ health }: Pick<Webhook, 'health'>) => <Mark {...st
 
 export const DeliveryMark = ({ status }: Pick<WebhookDelivery, 'status'>) => <Mark {...statuses[status]} />;
 
-/** Whether its receiver checks signatures: chats and mailboxes don't. */
+/** Whether the receiver verifies signatures; chats and mailboxes don't. */
 export const isSigned = ({ url, format }: Pick<Webhook, 'url' | 'format'>): boolean =>
   !isMail(url) && format === 'phalanx';
 
-/** The path of a chat's address is its key: anyone who has it can write there. */
+/** Returns the address without secrets: the path of a chat's URL is its key, which lets anyone post there. */
 export const shownAddress = ({ url, format }: Pick<Webhook, 'url' | 'format'>): string =>
   format === 'phalanx' ? addressText(url) : `${chatNames[format]}: ${targetText(url)}`;
 
-/** Short: the host, or the e-mail address. */
+/** Returns the short address: the host name, or the e-mail address. */
 export const targetText = (url: string): string => (isMail(url) ? addressText(url) : new URL(url).host);
 
-/** Health of the deliveries in words. */
+/** Describes the health of the deliveries. */
 export function healthText({ health, problem }: Pick<Webhook, 'health' | 'problem'>): string {
   const waiting = health.waiting === 0 ? [] : [`${health.waiting.toLocaleString('en')} waiting`];
   const failure = health.state === 'failing' ? [health.last_failure] : [];
   return [...(problem === '' ? failure : [problem]), ...waiting].join(', ');
 }
 
-/** The service has no events of deliveries. */
+/** Refetch interval in ms, because no events report deliveries. */
 const refreshMs = 3000;
 const shownDeliveries = 100;
 
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks'],
   queryFn: ({ signal }): Promise<Webhook[]> =>
-    readAll(async (cursor) => {
-      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
-      const page = await call('GET /api/v2/webhooks', { query }, { signal });
-      return { rows: page.webhooks, next: page.next_cursor };
-    }),
+    readAll(
+      (query) => call('GET /api/v2/webhooks', { query }, { signal }),
+      ({ webhooks }) => webhooks,
+    ),
   refetchInterval: refreshMs,
 });
 
-/** The newest ones. */
+/** Query for the newest deliveries. */
 export const deliveriesQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhooks', id, 'deliveries'],

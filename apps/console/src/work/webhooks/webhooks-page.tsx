@@ -51,8 +51,8 @@ export function WebhooksPage() {
         (error === null ? <Loading rows={3} /> : <Failure error={error} onRetry={() => void refetch()} />)}
       {data?.length === 0 && (
         <p className={styles['quiet']}>
-          A webhook sends a message to a chat or another service, or an e-mail, when a run ends, or a phone is
-          away for long.
+          A webhook sends a message to a chat, an e-mail address or another service, for example when a run
+          ends or a phone is offline for a while.
         </p>
       )}
       {data !== undefined && data.length > 0 && (
@@ -92,7 +92,7 @@ const columns: readonly Column<Webhook>[] = [
       </>
     ),
   },
-  { header: 'Tells of', width: 'grow', text: ({ events }) => events.join(', ') },
+  { header: 'Events', width: 'grow', text: ({ events }) => events.join(', ') },
   { header: 'Address', width: 'grow', minimum: 140, text: shownAddress },
 ];
 
@@ -119,7 +119,7 @@ function Actions({ webhook, missing, onOpen }: ActionsProps) {
   const pause = async (): Promise<void> => {
     try {
       await call('PATCH /api/v2/webhooks/:id', { params: { id }, body: { paused: !paused } });
-      notify(paused ? 'The webhook goes on' : 'The webhook is paused');
+      notify(paused ? 'The webhook was resumed' : 'The webhook was paused');
     } catch (error) {
       notifyFailure('The webhook was not changed', error);
     }
@@ -131,7 +131,7 @@ function Actions({ webhook, missing, onOpen }: ActionsProps) {
         Deliveries
       </Button>
       <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'change', webhook })}>
-        Change…
+        Edit…
       </Button>
       <Button look="quiet" reason={missing} onClick={() => void pause()}>
         {paused ? 'Resume' : 'Pause'}
@@ -164,8 +164,8 @@ function Rotate({ webhook: { id }, onMade, onClose }: RotateProps) {
     }
   };
   return (
-    <ActionDialog title="New secret?" action="Make it" onAct={rotate} onClose={onClose}>
-      <p>For 24 hours messages are signed with the new secret and with the one before.</p>
+    <ActionDialog title="New secret?" action="Create" onAct={rotate} onClose={onClose}>
+      <p>For 24 hours, messages are signed with both the new and the previous secret.</p>
     </ActionDialog>
   );
 }
@@ -175,17 +175,17 @@ function Delete({ webhook, missing }: { webhook: Webhook; missing: string | unde
   const queries = useQueryClient();
   const remove = async (): Promise<void> => {
     await call('DELETE /api/v2/webhooks/:id', { params: { id } });
-    notify('The webhook is deleted');
+    notify('The webhook was deleted');
     await queries.invalidateQueries({ queryKey: ['webhooks'] });
   };
   return (
     <RemovalButton name={`“${name || targetText(url)}”`} reason={missing} onRemove={remove}>
-      <p>What still waits is not sent. This cannot be undone.</p>
+      <p>Waiting messages are not sent. This cannot be undone.</p>
     </RemovalButton>
   );
 }
 
-/** The secret of `v1`, once; of `v1a` the public key, which is no secret. */
+/** Shows the secret of `v1`, for the only time, or the public key of `v1a`, which is not secret. */
 const ShownKey = ({ made: { webhook, secret }, onClose }: { made: NewKey; onClose: () => void }) => (
   <SecretDialog
     title={secret === null ? 'Public key of the webhook' : 'Secret of the webhook'}
@@ -195,7 +195,7 @@ const ShownKey = ({ made: { webhook, secret }, onClose }: { made: NewKey; onClos
   >
     {secret === null
       ? 'The receiver checks signatures with it.'
-      : 'The receiver checks signatures with it. Copy it now: it is shown this once.'}
+      : 'The receiver checks signatures with it. Copy it now. It is shown only once.'}
   </SecretDialog>
 );
 
@@ -210,7 +210,7 @@ const deliveryColumns: readonly Column<WebhookDelivery>[] = [
   },
   { header: 'Attempts', width: 'fit', isNumber: true, text: ({ attempts }) => String(attempts) },
   {
-    header: 'What came of it',
+    header: 'Result',
     width: 'grow',
     minimum: 140,
     content: (delivery) => <Outcome delivery={delivery} />,
@@ -230,7 +230,7 @@ function Deliveries({ webhook: { id, name, url, paused }, missing, onClose }: De
   const send = async (act: () => Promise<unknown>): Promise<void> => {
     try {
       await act();
-      notify('The message is on its way');
+      notify('The message is being sent');
     } catch (failure) {
       notifyFailure('The message was not sent', failure);
     }
@@ -253,7 +253,7 @@ function Deliveries({ webhook: { id, name, url, paused }, missing, onClose }: De
     >
       {error !== null && <InlineFailure error={error} />}
       {data === undefined && error === null && <Loading rows={3} />}
-      {data?.length === 0 && <p>It had none yet.</p>}
+      {data?.length === 0 && <p>No deliveries yet.</p>}
       {data !== undefined && data.length > 0 && (
         <Table
           label="Deliveries"
@@ -279,7 +279,7 @@ const Outcome = ({ delivery }: { delivery: WebhookDelivery }) => (
     {outcomeText(delivery)}
     {delivery.attempts > 0 && delivery.next_attempt_at !== null && (
       <>
-        {' · again '}
+        {' · retry '}
         <Moment at={delivery.next_attempt_at} />
       </>
     )}

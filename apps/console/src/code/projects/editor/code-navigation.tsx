@@ -12,7 +12,7 @@ import { messageOf } from '../../../parts/states.tsx';
 import { readStoredFile } from '../project.tsx';
 import type { useOpenFile } from './use-open-file.ts';
 
-/** A name in a saved file. */
+/** Position of an identifier in a saved file. */
 export interface NamedPlace {
   readonly path: string;
   readonly content: string;
@@ -26,7 +26,7 @@ interface RenameSymbolProps {
   onClose: () => void;
 }
 
-/** Gives a name another one in all files; the service saves them together, or refuses them all. */
+/** Dialog that renames an identifier in all files. The service saves all of them or none. */
 export function RenameSymbol({ projectId, place, onClose }: RenameSymbolProps) {
   const queries = useQueryClient();
   const [name, setName] = useState(place.name);
@@ -59,13 +59,13 @@ export function RenameSymbol({ projectId, place, onClose }: RenameSymbolProps) {
       reason={
         /^[\p{L}_$][\p{L}\d_$]*$/u.test(name.trim()) && name.trim() !== place.name
           ? undefined
-          : 'Type another name.'
+          : 'Enter a new name.'
       }
       onAct={rename}
     >
       <TextField
         label="New name"
-        hint="In all files of the project that use it. They are checked and saved together."
+        hint="Renames it in all files of the project, which are checked and saved together."
         problem={problem}
         value={name}
         onChange={setName}
@@ -93,22 +93,22 @@ interface Range {
   readonly end: number;
 }
 
-/** A text with another name at these places. */
+/** Returns the text with a new name at the given ranges. */
 export function withName(text: string, places: readonly Range[], name: string): string {
   return places
     .toSorted((one, other) => other.start - one.start)
     .reduce((changed, { start, end }) => changed.slice(0, start) + name + changed.slice(end), text);
 }
 
-/** Actions of the editor's keys on the name at a place. */
+/** Actions that the editor's shortcuts perform on the identifier at a position. */
 export interface CodeNavigation {
   readonly goToDefinition: (text: string, position: number) => void;
   readonly rename: (text: string, position: number, name: string) => void;
-  /** Resolves with the formatted text, or with nothing when it can't be formatted. */
+  /** Resolves with the formatted text, or with undefined if it can't be formatted. */
   readonly format: (text: string) => Promise<string | undefined>;
 }
 
-/** F12 and Ctrl+click, F2, and Shift+Alt+F. */
+/** Binds F12 and Ctrl+click (definition), F2 (rename), and Shift+Alt+F (format). */
 export const codeNavigation = ({ goToDefinition, rename, format }: CodeNavigation): Extension => [
   EditorView.domEventHandlers({
     mousedown: (event, view) => {
@@ -138,7 +138,7 @@ export const codeNavigation = ({ goToDefinition, rename, format }: CodeNavigatio
   ]),
 ];
 
-/** Changes only what differs, so that the cursor stays where it was. */
+/** Replaces only the part that differs, so that the cursor keeps its position. */
 async function formatWith(view: EditorView, format: CodeNavigation['format']): Promise<void> {
   const { doc } = view.state;
   const before = doc.toString();
@@ -163,7 +163,7 @@ interface NavigationParts {
   onRename: (place: NamedPlace) => void;
 }
 
-/** Implements the keys of the editor for names, and for the text as a whole. */
+/** Implements the editor's shortcuts for navigation, renaming and formatting. */
 export function useNavigation({
   project,
   path = '',
@@ -178,7 +178,7 @@ export function useNavigation({
       throw new Error('It is not defined in this project. Point at it to see what it is.');
     onOpen(definition.path, undefined, definition.start);
   };
-  /** Names are changed in saved files alone. */
+  /** Renames work on saved files only. */
   const rename = async (content: string, position: number, name: string): Promise<void> => {
     if (await open.save()) onRename({ path, content, position, name });
   };
@@ -194,12 +194,12 @@ export function useNavigation({
   };
 }
 
-/** How many lines have each kind of quotes says which one the file prefers. */
+/** Whether the file uses more single quotes than double quotes. */
 function prefersSingleQuotes(text: string): boolean {
   return (text.match(/'/g)?.length ?? 0) >= (text.match(/"/g)?.length ?? 0);
 }
 
-/** Code or JSON as Prettier writes it. Throws what it says of text that does not parse. */
+/** Formats code or JSON with Prettier. Throws Prettier's error if the text does not parse. */
 async function formatCode(path: string, text: string): Promise<string> {
   const [{ format }, babel, estree] = await Promise.all([
     import('prettier/standalone'),

@@ -48,7 +48,7 @@ export function FilePane({ open, reason, onReplay, ...editor }: FilePaneProps) {
         <Button
           look="quiet"
           reason={reason ?? missing}
-          title="What this text makes of saved screens, without a phone and without saving it"
+          title="Tests this text on saved screens, without a phone and without saving it"
           onClick={onReplay}
         >
           Replay draft
@@ -87,7 +87,7 @@ type OpenFile = NonNullable<FilePaneProps['open']['file']>;
 function conditionText({ condition, savedAt, findings }: OpenFile): string {
   if (condition === 'saved') return savedAt === undefined ? 'Saved' : `Saved at ${clockTime(savedAt)}`;
   if (condition === 'saving') return 'Saving…';
-  if (condition === 'conflict') return 'Conflict: it was saved elsewhere';
+  if (condition === 'conflict') return 'Conflict: saved elsewhere';
   if (condition === 'unsaved') return 'Unsaved, kept in this browser';
   const count = findings.filter(({ severity }) => severity === 'error').length;
   return `Refused: ${count} ${count === 1 ? 'error' : 'errors'}. Kept in this browser`;
@@ -109,18 +109,18 @@ const Condition = ({ file }: { file: OpenFile }) => (
   </span>
 );
 
-/** Both texts stay until somebody chooses. */
+/** Conflict between the local and the saved text. Both stay until the user chooses one. */
 function Conflict({ open, theirs }: { open: FilePaneProps['open']; theirs: string }) {
   const [isShown, setShown] = useState(false);
   return (
     <div className={styles['conflict']} role="alert">
       <p>
-        This file was saved elsewhere since you began: by somebody else, or by you in another browser. Your
-        text is kept in this browser.
+        This file was saved elsewhere while you were editing: by another user, or by you in another browser.
+        Your text is kept in this browser.
       </p>
       <div>
-        <Button onClick={() => void open.save(true)}>Save mine over it</Button>
-        <Button onClick={() => void open.discard()}>Take theirs</Button>
+        <Button onClick={() => void open.save(true)}>Overwrite with mine</Button>
+        <Button onClick={() => void open.discard()}>Use theirs</Button>
         <Button look="quiet" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide theirs' : 'Show theirs'}
         </Button>

@@ -17,7 +17,7 @@ import styles from '../project.module.css';
 
 export type OutputTab = 'problems' | 'log' | 'search' | 'replay' | undefined;
 
-/** A run whose log is shown. */
+/** Run whose log is on display. */
 export interface ShownRun {
   readonly runId: string;
   readonly deviceId: string;
@@ -32,19 +32,19 @@ export interface RunningLine {
 interface OutputPanelProps {
   projectId: string;
   findings: readonly Finding[];
-  /** How the last launch goes on each phone; undefined before one. */
+  /** Progress of the latest launch per phone; undefined before the first launch. */
   rows: readonly OutcomeRow[] | undefined;
   runs: readonly ShownRun[];
   tab: OutputTab;
   onTab: (tab: OutputTab) => void;
   onOpenLine: (path: string, line: number) => void;
-  /** Undefined when nothing runs. */
+  /** Called with undefined when nothing runs. */
   onRunningLine: (place: RunningLine | undefined) => void;
   /** Result of replaying saved screens with the unsaved text. */
   replay: ReactNode;
 }
 
-/** Problems of the code and the log of the last runs, in the full width below the editor. */
+/** Panel below the editor with the problems of the code, the logs of the latest runs, and replay results. */
 export function OutputPanel(props: OutputPanelProps) {
   const { findings, tab, onTab, onOpenLine } = props;
   const pane = usePaneSize('phalanx.editor.panes', 'output', 260, { min: 120, max: 700 });
@@ -115,11 +115,11 @@ function Problems({ findings, onOpenLine }: Pick<OutputPanelProps, 'findings' | 
 }
 
 interface RunLogsProps extends Pick<OutputPanelProps, 'rows' | 'runs' | 'onOpenLine' | 'onRunningLine'> {
-  /** Otherwise it is only followed. */
+  /** Whether the log is visible; a hidden log is still followed for its newest line. */
   isShown: boolean;
 }
 
-/** The runs of the last launch, with the log of one of them. */
+/** Runs of the latest launch with the log of one of them. */
 function RunLogs({ rows, runs, isShown, ...log }: RunLogsProps) {
   const [chosen, setChosen] = useState<string>();
   const devices = useDevicesById();
@@ -198,7 +198,7 @@ interface SearchFilesProps {
   onOpenLine: (path: string, line: number) => void;
 }
 
-/** Lines of all saved files that contain a text. */
+/** Search for a text in all saved files. */
 function SearchFiles({ projectId, onOpenLine }: SearchFilesProps) {
   const [typed, setTyped] = useState('');
   const text = useSettled(typed);
@@ -217,7 +217,7 @@ function SearchFiles({ projectId, onOpenLine }: SearchFilesProps) {
         <SearchInput label="Search in files" value={typed} onChange={setTyped} autoFocus />
         <span role="status">
           {data === undefined || text === ''
-            ? 'Saved files are searched.'
+            ? 'Searches saved files.'
             : `${matches.length.toLocaleString('en')}${data.truncated ? ' of more' : ''} lines`}
         </span>
       </div>

@@ -1,44 +1,44 @@
-import { ServiceError, ServiceUnreachable } from '@phalanx/client/transport';
+import { ServiceError, ServiceUnreachable } from '@phalanx/client/service-errors';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-import { call, callWhole } from '../../../api/call.ts';
+import { call, callWithHeaders } from '../../../api/call.ts';
 import { type CodeAssistant, readFindings, type Finding } from './code-assist.ts';
 import { draftsOf } from './drafts.ts';
 import { readStoredFile, type StoredFile } from '../project.tsx';
 
 const keepDraftMs = 250;
 const checkMs = 500;
-/** How soon is told what somebody else has saved. */
+/** Interval at which the editor checks for changes saved elsewhere, in ms. */
 const newestMs = 5000;
-/** The service checks no larger text while somebody types. */
+/** Maximum length of a text that the service checks while it is typed. */
 const maxCheckedLength = 900_000;
 
 type Condition = 'saved' | 'unsaved' | 'saving' | 'refused' | 'conflict';
 
 interface OpenFile {
   readonly path: string;
-  /** Text that the editor begins with; another object begins it anew. */
+  /** Text that a fresh editor starts with. A new object resets the editor. */
   readonly initial: { readonly text: string };
   readonly condition: Condition;
   /** Time of the last save in this window. */
   readonly savedAt: number | undefined;
   readonly findings: readonly Finding[];
   readonly error: unknown;
-  /** Text that somebody else has saved meanwhile. */
+  /** Conflicting text that was saved elsewhere in the meantime. */
   readonly theirs: string | undefined;
 }
 
-/** The typed text, and the stored text that it is based on. */
+/** Text of the editor and the stored version that it is based on. */
 interface Base {
   text: string;
   content: string;
   etag: string | null;
-  /** Text whose save got no answer: the service may have stored it. */
+  /** Text of a save that got no reply: the service may have stored it. */
   unanswered?: string | undefined;
 }
 
-/** Adopts the stored text as the base if it was sent from here. */
+/** Rebases on the stored text if it was sent from here. Returns whether it was. */
 function goOnFrom(one: Base, { content, etag }: StoredFile): boolean {
   if (content !== one.text && content !== one.unanswered) return false;
   Object.assign(one, { content, etag, unanswered: undefined });
@@ -55,7 +55,7 @@ interface FilePlace {
 
 const unknownEtag = new Set(['file_not_found']);
 
-/** A file in the editor: its draft in this browser, what the checker says, and the way to the service. */
+/** File in the editor: its local draft, its findings, and its saves. */
 export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boolean) {
   const queries = useQueryClient();
   const [file, setFile] = useState<OpenFile>();
@@ -64,7 +64,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const hasLoaded = useRef(false);
   const saved = useRef<Promise<unknown>>(Promise.resolve());
   const timers = useRef<{ draft?: number; check?: number }>({});
-  /** Aborts taking over the text of another window, as soon as somebody types here. */
+  /** Aborts loading the text of another window as soon as the user types here. */
   const taking = useRef<AbortController>(undefined);
   const patch = useCallback(
     (change: Partial<OpenFile>) =>
@@ -72,7 +72,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     [path],
   );
 
-  /** In an editor that begins anew. */
+  /** Shows the text in a fresh editor. */
   const show = useCallback(
     (one: Base) => {
       base.current = one;
@@ -125,7 +125,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     return () => {
       abort.abort();
       window.clearTimeout(running.check);
-      // A pending draft belongs to this file, whatever is opened next.
+      // A pending draft belongs to this file, regardless of which file is opened next.
       window.clearTimeout(running.draft);
       delete running.draft;
       if (hasLoaded.current) void keepDraft(base.current);
@@ -168,7 +168,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const newest = found?.etag;
   useEffect(() => {
     const abort = new AbortController();
-    /** Reads the file again once no save is under way, because the version found may be older than the last save. */
+    /** Loads the newest version after a pending save, because the version found may be older than that save. */
     const catchUp = async (): Promise<void> => {
       const before = saved.current;
       await before;
@@ -195,7 +195,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       if (base.current.text !== text) return;
       patch({ findings: [...readFindings(errors, 'error'), ...readFindings(warnings, 'warning')] });
     } catch {
-      // The save will say it.
+      // The save reports the failure.
     }
   }, [projectId, path, patch]);
 
@@ -233,7 +233,10 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   };
   const mayAsk = (text: string): boolean => mayEdit && text.length <= maxCheckedLength;
 
-  /** Whether the service has the text now. One save waits for the other, of which it is the next version. */
+  /**
+   * Saves the text. Resolves with whether the service has it. Saves are queued, because each is based on the version
+   * before.
+   */
   const save = (isOverwriting = false): Promise<boolean> => {
     const next = saved.current.then(() => saveNow(isOverwriting));
     saved.current = next;
@@ -249,7 +252,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     try {
       const headers = etag === null ? { 'if-none-match': '*' } : { 'if-match': etag };
       const input = { params: { id: projectId }, body: { path, content: text } };
-      const { body, headers: got } = await callWhole('PUT /api/v2/automation/file/:id', {
+      const { body, headers: got } = await callWithHeaders('PUT /api/v2/automation/file/:id', {
         ...input,
         headers: isOverwriting ? {} : headers,
       });
@@ -271,7 +274,10 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     void queries.invalidateQueries({ queryKey: ['diff', projectId] });
   }
 
-  /** Whether it was saved all the same: the answer of an earlier try may not have come back. */
+  /**
+   * Handles a failed save. Resolves with true if the text is stored nevertheless: the reply to an earlier attempt may
+   * have been lost.
+   */
   async function explain(one: Base, error: unknown): Promise<boolean> {
     if (error instanceof ServiceError && error.code === 'precondition_failed') {
       const stored = await readStoredFile(projectId, path).catch(() => undefined);
@@ -292,7 +298,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     return false;
   }
 
-  /** Throws away what was typed here. */
+  /** Discards the local changes. */
   const discard = async (): Promise<void> => {
     window.clearTimeout(timers.current.draft);
     delete timers.current.draft;
@@ -300,7 +306,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     await load();
   };
 
-  /** The current text of the editor. */
+  /** Returns the current text of the editor. */
   const text = (): string => base.current.text;
 
   return {

@@ -18,7 +18,7 @@ import { screenQuery, nodesAt, type TreeRow } from '../../../fleet/screens/scree
 import styles from './phone-pane.module.css';
 import { TypedSecrets } from './typed-secrets.tsx';
 
-/** The tree is read when the picture has been the same for so long. */
+/** Time that the picture must stay unchanged before the tree is read, in ms. */
 const quietMs = 250;
 const noRows: readonly TreeRow[] = [];
 
@@ -28,7 +28,7 @@ interface PhonePaneProps {
   sink: CodeSink;
 }
 
-/** A phone that was chosen for the run, beside the code; this browser remembers whether it is open. */
+/** Pane with a phone chosen for the run, beside the code. This browser remembers whether it is open. */
 export function PhonePane({ projectId, devices, sink }: PhonePaneProps) {
   const { isOpen, toggle } = useRemembered('phalanx.editor.phone');
   const [chosen, setChosen] = useState<string>();
@@ -69,7 +69,10 @@ const keys = [
   { label: 'Recents', code: 187 },
 ] as const;
 
-/** The live picture of a phone: to pick nodes for the code, or to touch, which takes the phone, and can be recorded. */
+/**
+ * Live picture of a phone, either to pick nodes for the code or to touch. Touching takes the phone's lease and can be
+ * recorded.
+ */
 function PhoneInHand({ projectId, device, sink }: Omit<PhonePaneProps, 'devices'> & { device: Device }) {
   const [mode, setMode] = useState<Mode>('pick');
   const picture = useLivePicture(device.device_id);
@@ -148,13 +151,13 @@ function PhoneInHand({ projectId, device, sink }: Omit<PhonePaneProps, 'devices'
 }
 
 function touchText(isMine: boolean, { isOn, isWriting }: ReturnType<typeof useRecording>): string {
-  if (isWriting) return 'Waiting for the phone to come to rest…';
+  if (isWriting) return 'Waiting for the screen to settle…';
   if (isOn) return 'Recording. Each touch is written at the cursor.';
   if (isMine) return 'You control this phone. Control ends after a minute without input.';
   return 'The first touch takes control of the phone.';
 }
 
-/** The tree of what the phone shows, and the node that somebody has picked. */
+/** Tree of the current screen and the node that the user picked. */
 function usePicking(device: Device, { address }: LivePicture, isOn: boolean) {
   const isWanted = isOn && isReady(device);
   const { data, error, refetch } = useQuery({ ...screenQuery(device.device_id), enabled: isWanted });
@@ -170,7 +173,7 @@ function usePicking(device: Device, { address }: LivePicture, isOn: boolean) {
   const [shown, setShown] = useState(rows);
   if (shown !== rows) {
     setShown(rows);
-    // Another screen: what was picked there is no node of this one, unless it looks the same.
+    // The screen has changed: the picked node is kept only if the new tree has as many rows.
     if (shown.length !== rows.length) setChosen(undefined);
     setHovered(undefined);
   }
@@ -196,11 +199,11 @@ type Picking = ReturnType<typeof usePicking>;
 interface PickLayerProps {
   picking: Picking;
   picture: LivePicture;
-  /** Writes the best proposal for the picked node. */
+  /** Inserts the best selector of the picked node. */
   onInsert: () => void;
 }
 
-/** Outlines what is pointed at. A click picks it, a double click also writes its code. */
+/** Outlines the node below the pointer. A click picks it; a double click also inserts its code. */
 function PickLayer({ picking, picture: { width, height }, onInsert }: PickLayerProps) {
   const { rows, row, hovered, matches } = picking;
   const nodeAt = ({ clientX, clientY, currentTarget }: PointerEvent): number | undefined => {
@@ -210,7 +213,7 @@ function PickLayer({ picking, picture: { width, height }, onInsert }: PickLayerP
   };
   if (width === 0) return null;
   return (
-    // The tree below is the way for the keyboard.
+    // The tree below is the keyboard alternative.
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <div
       className={styles['layer']}
@@ -224,14 +227,14 @@ function PickLayer({ picking, picture: { width, height }, onInsert }: PickLayerP
   );
 }
 
-/** The code for the picked node, and the tree to pick it from. */
+/** Code for the picked node, and the tree to pick another one. */
 function PickedNode({ picking, sink }: { picking: Picking; sink: CodeSink }) {
   const { rows, row, error, search, matches } = picking;
   return (
     <div className={styles['picked']}>
       {row === undefined ? (
         <p className={styles['hint']}>
-          {error === null ? 'Click on the phone to see the code that finds an element.' : error.message}
+          {error === null ? 'Click an element on the phone to see the code that finds it.' : error.message}
         </p>
       ) : (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls

@@ -9,14 +9,14 @@ import { storeSecrets } from '../store-secrets.ts';
 
 interface TypedSecretsProps {
   projectId: string;
-  /** Passwords that were typed, by the names that the recorded code has for them. */
+  /** Typed passwords, by their names in the recorded code. */
   secrets: ReadonlyMap<string, string>;
-  /** Why nothing can be stored. */
+  /** Reason why secrets can't be stored. */
   reason: string | undefined;
   onStored: () => void;
 }
 
-/** Offers to store the passwords that were typed while a recording was on: the code has their names alone. */
+/** Offers to store the passwords typed during a recording; the recorded code contains only their names. */
 export function TypedSecrets({ projectId, secrets, reason, onStored }: TypedSecretsProps) {
   const queries = useQueryClient();
   const [error, setError] = useState<unknown>(null);
@@ -35,7 +35,8 @@ export function TypedSecrets({ projectId, secrets, reason, onStored }: TypedSecr
   return (
     <>
       <p>
-        The code types {names} by name, and has no value of it. The run needs it as a secret of the project.
+        The code types {names} by name and does not contain the value. The run needs it as a secret of the
+        project.
       </p>
       <Button
         reason={reason ?? (isShort ? `A secret has at least ${secretLength.min} characters.` : undefined)}
