@@ -1,11 +1,13 @@
 // node scripts/run.mjs scripts/write-reference.ts [--check]
-// The pages of docs/automation, from the declarations that users' editors have and from the tables of other names, and the table of
-// limited tokens of docs/reference.md, from the contracts of the API.
+// Writes the pages of docs/automation, from the declarations that users' editors have and from the tables of other
+// names; the table of limited tokens of docs/reference.md, from the contracts of the API; and docs/cli.md, from the
+// help of the commands.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { format } from 'oxfmt';
 
 import { withAccessTable } from './access-table.ts';
+import { withCommands } from './command-reference.ts';
 import { formatting } from './formatting.ts';
 import { foreignNamesPage } from './foreign-names-page.ts';
 import { referencePage } from './reference-page.ts';
@@ -51,6 +53,8 @@ for (const [name, text] of [...pages, ['not-here', foreignNamesPage()] as const]
 }
 const reference = join(root, 'docs/reference.md');
 await write(reference, withAccessTable(readFileSync(reference, 'utf8')));
+const commands = join(root, 'docs/cli.md');
+await write(commands, await withCommands(readFileSync(commands, 'utf8')));
 if (process.argv.includes('--check') && wrong.length > 0) {
   console.error(`${wrong.join(', ')}: not what the declarations and contracts say.`);
   process.exitCode = 1;

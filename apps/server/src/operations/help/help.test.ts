@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 
-/** Without a token, as anybody. */
+/** Sends a request without a token. */
 const get = async (address: string) => {
   const reply = await fetch(`${server.url}${address}`);
   return { status: reply.status, type: reply.headers.get('content-type'), text: await reply.text() };
@@ -34,9 +34,13 @@ describe('the documentation of a running service', () => {
 
   test('is searched by words and codes, and gives the section', async () => {
     const { text } = await get(`${helpRoutes.search.path}?query=device_leased`);
-    expect(JSON.parse(text)).toMatchObject({
-      results: [{ page: { name: 'errors' }, section: 'device_leased', anchor: 'device_leased' }, {}],
+    const [first, ...others] = JSON.parse(text).results;
+    expect(first).toMatchObject({
+      page: { name: 'errors' },
+      section: 'device_leased',
+      anchor: 'device_leased',
     });
+    expect(others).not.toEqual([]);
     const page = await get(`${helpRoutes.read.path}?name=glossary`);
     expect(JSON.parse(page.text)).toMatchObject({ page: { title: 'Glossary' } });
     expect(await get(`${helpRoutes.read.path}?name=../package`)).toMatchObject({

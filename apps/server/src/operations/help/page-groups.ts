@@ -1,12 +1,12 @@
 interface PageGroup {
   readonly group: string;
-  /** Names of pages, in the order in which they are read. */
+  /** Names of pages, in reading order. */
   readonly pages: readonly string[];
 }
 
-/** The pages of the documentation, grouped by what a reader wants to do. */
+/** Pages of the documentation, grouped by the reader's goal. */
 export const pageGroups: readonly PageGroup[] = [
-  { group: 'Get started', pages: ['tutorial', 'recipes', 'glossary'] },
+  { group: 'Get started', pages: ['concepts', 'tutorial', 'first-real-phone', 'recipes', 'faq', 'glossary'] },
   {
     group: 'Automations',
     pages: [
@@ -27,21 +27,22 @@ export const pageGroups: readonly PageGroup[] = [
       'not-here',
     ].map((name) => `automation/${name}`),
   },
+  { group: 'Projects', pages: ['git'] },
   { group: 'Testing', pages: ['testing-automations', 'simulated-phone'] },
   { group: 'Jobs', pages: ['jobs-and-schedules', 'webhooks'] },
   { group: 'Review', pages: ['groups-of-unknown-screens'] },
   { group: 'Agents', pages: ['coding-agents'] },
   { group: 'Operating', pages: ['operating', 'security'] },
-  { group: 'Reference', pages: ['reference', 'errors', 'client'] },
+  { group: 'Reference', pages: ['reference', 'settings', 'cli', 'errors', 'client'] },
 ];
 
 const names = pageGroups.flatMap(({ pages }) => pages);
 
-/** The group of a page; the declarations of the types are part of the reference. */
+/** Returns the group of a page. Type declarations belong to the reference. */
 export const groupOf = (name: string): string =>
   pageGroups.find(({ pages }) => pages.includes(name))?.group ?? 'Reference';
 
-/** Position of a page among all. Pages that no group names come last. */
+/** Returns the position of a page among all pages. Ungrouped pages come last. */
 export function placeOf(name: string): number {
   const place = names.indexOf(name);
   return place === -1 ? names.length : place;
