@@ -35,7 +35,7 @@ export async function withCommands(page: string): Promise<string> {
 function sectionsOf(command: Command, above: readonly string[]): string[] {
   const words = [...above, command.name()];
   const level = '#'.repeat(above.length + 2);
-  const own = [`${level} phalanx ${words.join(' ')}`, '```text', helpOf(command), '```'].join('\n');
+  const own = [`${level} phalanx ${words.join(' ')}`, '```', helpOf(command), '```'].join('\n');
   const parts = command.commands.filter((one) => one.name() !== 'help');
   return [own, ...parts.flatMap((part) => sectionsOf(part, words))];
 }

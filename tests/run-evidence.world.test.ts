@@ -126,14 +126,16 @@ test('groups of records are reviewed from the command line', async () => {
   const group = groups.find((one) => one.sample?.type === 'outOfSteps');
   const id = group?.id ?? '';
   expect(await phalanx('groups')).toContain(id);
-  expect(await phalanx('groups', 'show', id.slice(-8))).toMatch(/network & internet.*\n[^]*the first one/);
+  expect(await phalanx('groups', 'show', id.slice(-8))).toMatch(
+    /network & internet.*\n[^]*the first record of the group/,
+  );
   expect(await phalanx('groups', 'solve', id, '--keep-records')).toContain('solved, 1 record of 1 phone');
   expect(await phalanx('groups', 'undo', id)).toContain('open');
   expect(await phalanx('groups', 'undo', id)).toContain('can be undone');
   expect(await phalanx('groups', 'assign', id)).toMatch(/open, \w+/);
   expect(await phalanx('groups', '--mine', '--json')).toContain(id);
   expect(await phalanx('groups', 'split', id, group?.sample?.record_id ?? '')).toContain('not all of them');
-  expect(await phalanx('groups', 'merge', id, '0000')).toContain('no group');
+  expect(await phalanx('groups', 'merge', id, '0000')).toContain('Unknown group');
   expect(await phalanx('groups', 'ignore', id)).toContain('ignored');
   expect(await phalanx('groups', 'reopen', id)).toContain('open');
 });

@@ -23,9 +23,9 @@ story('the help: pages in groups, the contents of a page, a search without marks
   // Each entry of the contents scrolls its heading into view.
   await page
     .getByRole('navigation', { name: 'On this page' })
-    .getByRole('link', { name: '7. The repair' })
+    .getByRole('link', { name: '7. Repair the automation' })
     .click();
-  const heading = page.getByRole('heading', { name: '7. The repair' });
+  const heading = page.getByRole('heading', { name: '7. Repair the automation' });
   await expect.poll(() => heading.evaluate((one) => one.getBoundingClientRect().top)).toBeLessThan(200);
   await page.goto(`${here.service.url}/help/reference`);
   await expect.poll(() => page.title()).toBe('API reference · Phalanx');

@@ -83,7 +83,8 @@ export class NotTheService extends Error {
   readonly location: string | undefined;
 
   constructor(url: string, { status, headers }: Pick<Response, 'status' | 'headers'>) {
-    const location = headers.get('location') ?? undefined;
+    const isRedirect = status >= 300 && status < 400;
+    const location = isRedirect ? (headers.get('location') ?? undefined) : undefined;
     super(
       location === undefined
         ? `What answers at ${url} is not a Phalanx service (HTTP status ${status}).`

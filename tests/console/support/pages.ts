@@ -49,7 +49,7 @@ export const emptyPages: readonly ConsolePage[] = [
     title: 'failure',
     open: async (page, url) => {
       await page.route('**/api/v2/runs*', (route) => route.abort());
-      await at('/runs', text('This could not be read'))(page, url);
+      await at('/runs', text('This could not be loaded'))(page, url);
       await page.unroute('**/api/v2/runs*');
     },
   },
@@ -115,7 +115,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'tokens', open: at('/settings/tokens', text('this sign-in')) },
     { title: 'users', open: at('/settings/users', text('administrator')) },
     { title: 'hosts', open: at('/settings/hosts', text('connected')) },
-    { title: 'usage', open: at('/settings/usage', text('What you use of each limit')) },
+    { title: 'usage', open: at('/settings/usage', text('Your usage of each limit')) },
     { title: 'audit', open: at('/settings/audit', text('done')) },
     {
       title: 'user-menu',
