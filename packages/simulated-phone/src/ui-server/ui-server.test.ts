@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { SERVER_APK_PATH, TEST_APK_PATH } from 'appium-uiautomator2-server';
 import sharp from 'sharp';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
 import { adbCommand } from '../adb/adb-message.ts';
 import { center } from '../view/rect.ts';
@@ -246,4 +248,36 @@ test('with the setting that keeps nodes, a tree shows what has gone until an app
   expect((await ui.get('source')).value).toContain('Bluetooth');
   await ui.post('appium/settings', { settings: { deferAccessibilityCacheReset: false } });
   expect((await ui.get('source')).value).not.toContain('Bluetooth');
+});
+
+/** Requests of a session of Appium's UiAutomator2 driver 8.7, recorded at this server. Elements have no ID. */
+const appiumRequests = Compile(
+  Type.Array(
+    Type.Object({ method: Type.String(), path: Type.String(), body: Type.Optional(Type.Unknown()) }),
+  ),
+);
+
+test("requests as Appium's driver sends them are answered, and do what they ask for", async () => {
+  const opened = await startPhoneWithShell({ installedPackages });
+  const { android } = opened.phone;
+  await startServer(opened);
+  const driver = await UiClient.connect(opened.adb);
+  android.startActivity('dev.phalanx.sample.form');
+  const file = new URL('testing/appium-requests.json', import.meta.url);
+  const name = middleOf(opened.phone, 'name');
+  const texts: unknown[] = [];
+  let [session, element] = ['', ''];
+  for (const { method, path, body } of appiumRequests.Parse(JSON.parse(await readFile(file, 'utf8')))) {
+    const address = ['/session', session, path.replace(':id', element)].filter(Boolean).join('/');
+    // The recorded point was on another screen.
+    const sent = path === 'appium/gestures/click' ? { offset: name } : body;
+    const { status, sessionId, value } = await driver.send(method, address, sent);
+    expect([path, status]).toEqual([path, 200]);
+    if (path === '') session = String(sessionId);
+    if (path === 'element/active') [element = ''] = Object.values(value ?? {});
+    if (path.startsWith('element/:id')) texts.push(android.findFieldText('name'));
+  }
+  expect(texts).toEqual(['Zoë 北京', 'Zoë 北京Ada', '']);
+  expect(android.clipboard).toBe('copied');
+  expect(android.currentPackage).toBe('dev.phalanx.sample.launcher');
 });
