@@ -68,19 +68,19 @@ const VIOLATIONS: readonly { breaks: string; path: string; code: string; says: s
     says: `packages/simulated-phone/src/a.ts:1: imports '@phalanx/protocol'`,
   },
   {
-    breaks: 'no Node in protocol, client and automation',
+    breaks: 'no Node in protocol, client, timing and automation',
     path: 'packages/protocol/src/a.ts',
     code: `import { join } from 'node:path';`,
     says: `packages/protocol/src/a.ts:1: imports 'node:path'`,
   },
   {
-    breaks: 'no Node in protocol, client and automation',
+    breaks: 'no Node in protocol, client, timing and automation',
     path: 'packages/client/src/a.ts',
     code: `import { once } from 'node:events';`,
     says: `packages/client/src/a.ts:1: imports 'node:events'`,
   },
   {
-    breaks: 'no Node in protocol, client and automation',
+    breaks: 'no Node in protocol, client, timing and automation',
     path: 'packages/automation/src/deep/a.ts',
     code: `export const load = () => import('fs');`,
     says: `packages/automation/src/deep/a.ts:1: imports 'fs'`,

@@ -64,11 +64,13 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     isBrokenBy: ({ from, to }) => from.workspace === 'packages/simulated-phone' && leavesWorkspace(from, to),
   },
   {
-    name: 'no Node in protocol, client and automation',
+    name: 'no Node in protocol, client, timing and automation',
     reason: 'they also run in browsers and in an isolate, where there is no Node',
     instead: "use the language's own means, or hand the capability in from apps/host or apps/server",
     isBrokenBy: ({ from, to }) =>
-      ['packages/protocol', 'packages/client', 'packages/automation'].includes(from.workspace) &&
+      ['packages/protocol', 'packages/client', 'packages/timing', 'packages/automation'].includes(
+        from.workspace,
+      ) &&
       isSource(from) &&
       to.kind === 'builtin',
   },

@@ -1,6 +1,6 @@
 import { openEventStream, type EventStream, type FollowedEvent } from './event-stream.ts';
 import { FollowedRun, type Look, type RunReader } from './followed-run.ts';
-import { pause } from './pause.ts';
+import { pause } from '@phalanx/timing/pause';
 import { reconnected } from './reconnected.ts';
 import type { RunUpdate } from './run-update.ts';
 import { ServiceError, ServiceUnreachable } from './service-errors.ts';

@@ -1,4 +1,4 @@
-import { pause } from './pause.ts';
+import { pause } from '@phalanx/timing/pause';
 import { awayPauseMs, isPassing } from './retry.ts';
 
 export type ConnectionUpdate =

@@ -1,4 +1,5 @@
-import { pause } from './pause.ts';
+import { Backoff } from '@phalanx/timing/backoff';
+import { pause } from '@phalanx/timing/pause';
 import { NotTheService, ServiceError, ServiceUnreachable } from './service-errors.ts';
 
 /** Statuses of failures that a retry does not fix: a bug, and a full disk, which a person has to clear. */
@@ -15,8 +16,7 @@ export function isPassing(error: unknown): boolean {
 /** Codes of refusals before anything was executed. */
 const undoneCodes: readonly string[] = ['too_busy', 'not_ready'];
 
-const firstPauseMs = 250;
-const maxPauseMs = 5000;
+const pauses = { firstMs: 250, maxMs: 5000, jitter: 0.1 };
 
 interface Repeatable {
   /** Whether the service executes the request once however often it is sent. */
@@ -32,12 +32,13 @@ export async function retried<Result>(
   { isIdempotent, forMs, signal }: Repeatable,
 ): Promise<Result> {
   const until = Date.now() + forMs;
-  for (let defaultMs = firstPauseMs; ; defaultMs = Math.min(maxPauseMs, defaultMs * 2)) {
+  const backoff = new Backoff(pauses);
+  for (;;) {
     try {
       return await send();
     } catch (error) {
       if (!mayRepeat(error, isIdempotent)) throw error;
-      const waitMs = pauseAfter(error, defaultMs);
+      const waitMs = requestedPause(error) ?? backoff.nextMs();
       if (Date.now() + waitMs > until) throw error;
       await pause(waitMs, signal);
     }
@@ -52,10 +53,13 @@ function mayRepeat(error: unknown, isIdempotent: boolean): boolean {
   return isPassing(error) && (isUndone || isIdempotent);
 }
 
-/** Returns the requested backoff in milliseconds plus random jitter, so that refused callers do not return together. */
-function pauseAfter(error: unknown, defaultMs: number): number {
-  const askedMs = error instanceof ServiceError ? error.retryAfterMs : undefined;
-  return (askedMs ?? defaultMs) * (1 + Math.random() / 5);
+/**
+ * Returns the pause that the service asks for, in milliseconds, a little longer at random, so that refused callers do not
+ * return together. Undefined without such a request.
+ */
+function requestedPause(error: unknown): number | undefined {
+  if (!(error instanceof ServiceError) || error.retryAfterMs === undefined) return undefined;
+  return error.retryAfterMs * (1 + Math.random() / 5);
 }
 
 /** Interval in milliseconds between attempts of a caller that waits for the service without a time limit. */

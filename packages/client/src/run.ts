@@ -2,7 +2,7 @@ import type { LogEntry, Run, RunDetail } from '@phalanx/protocol';
 
 import { followRuns } from './follow-runs.ts';
 import type { Operations } from './operations.ts';
-import { pause } from './pause.ts';
+import { pause } from '@phalanx/timing/pause';
 import { untilAnswered } from './retry.ts';
 
 export interface FollowOptions {

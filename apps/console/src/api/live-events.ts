@@ -1,4 +1,5 @@
 import { NotTheService, ServiceError } from '@phalanx/client/service-errors';
+import { Backoff } from '@phalanx/timing/backoff';
 import type { Device, OutOfStepsRecord, RecordGroup, Replay, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
@@ -36,7 +37,7 @@ class EventConnection {
   readonly #resets = new Set<() => void>();
   #source: EventSource | undefined;
   #timer: number | undefined;
-  #failures = 0;
+  readonly #backoff = new Backoff({ firstMs: 500, maxMs: maxWaitMs, jitter: 0.1 });
 
   start(): () => void {
     const follow = (): void => (document.hidden ? this.#close() : this.#open());
@@ -76,7 +77,7 @@ class EventConnection {
     this.#source = source;
     this.#heard();
     source.onopen = () => {
-      this.#failures = 0;
+      this.#backoff.reset();
       this.state.set('live');
       // Called for the first connection too, which opens after the page has begun to load data.
       for (const listener of this.#resets) listener();
@@ -114,8 +115,7 @@ class EventConnection {
     if (this.#source === undefined) return;
     this.#source.close();
     this.state.set('reconnecting');
-    const waitMs = Math.min(maxWaitMs, 500 * 2 ** this.#failures);
-    this.#failures += 1;
+    const waitMs = this.#backoff.nextMs();
     window.clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => void this.#tryAgain(), waitMs);
   }

@@ -1,4 +1,4 @@
-import { pause } from '@phalanx/client/pause';
+import { pause } from '@phalanx/timing/pause';
 
 /** Returns a signal that aborts when the page is hidden, unless `signal` has aborted before. */
 export function whenHidden(signal: AbortSignal): AbortSignal {

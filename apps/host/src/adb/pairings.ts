@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../connection/server-connection.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
-import { minuteMs } from '../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { connectorTo } from './adb-server.ts';
 import { parseDeviceList } from './device-list.ts';
 import {

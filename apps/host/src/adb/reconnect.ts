@@ -2,19 +2,19 @@ import type { AdbServerClient } from '@yume-chan/adb';
 
 import { createBackoff } from '../time/backoff.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
-import { hourMs } from '../time/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import type { ListedDevice } from './device-list.ts';
 import type { LinkedPhone } from './link.ts';
 import { connectTo, findOtherPort, findWhereabouts, instanceName, isNetworkName } from './wireless.ts';
 
 export interface ReconnectPauses {
   readonly firstMs: number;
-  readonly lastMs: number;
+  readonly maxMs: number;
 }
 
 // adb lists each new phone as offline for some seconds. The last pause is an hour, so that a phone that is away for
 // good costs little.
-const defaultPauses: ReconnectPauses = { firstMs: 5000, lastMs: hourMs };
+const defaultPauses: ReconnectPauses = { firstMs: 5000, maxMs: hourMs };
 /** Timeout in ms. adb gives an address ten seconds, and there may be two addresses. */
 const answerTimeoutMs = 25_000;
 

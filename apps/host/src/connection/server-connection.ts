@@ -51,7 +51,7 @@ const maxShortTries = 4;
 export class ServerConnection {
   readonly #options: ServerConnectionOptions;
   readonly #stopped = new AbortController();
-  readonly #backoff = createBackoff({ firstMs: 100, lastMs: 2000 });
+  readonly #backoff = createBackoff({ firstMs: 100, maxMs: 2000 });
   /** Number of connection attempts since the last stable connection. */
   #tries = 0;
   readonly #onlineListeners = new Set<Listener>();

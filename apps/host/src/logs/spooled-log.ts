@@ -8,7 +8,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
-import { hourMs } from '../time/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import type { EndedStep } from './run-trace.ts';
 import type { LogBudget, LogLimits } from './log-limits.ts';
 import type { SpoolFile } from './spool-file.ts';

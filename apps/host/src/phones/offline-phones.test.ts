@@ -18,7 +18,7 @@ afterEach(async () => {
   await bed.close();
 });
 
-const reconnectPauses = { firstMs: 100, lastMs: 400 };
+const reconnectPauses = { firstMs: 100, maxMs: 400 };
 
 /** Returns an answer to reconnections that calls `take` at the given attempt. */
 function answerAt(attempt: number, take: () => void): (request: string) => string {

@@ -23,7 +23,7 @@ import type { HelperChoice } from '../config.ts';
 import type { StartQueue } from './start/start-queue.ts';
 import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
-import { minuteMs } from '../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 export interface SessionOptions {
   readonly timings: HostTimings;

@@ -1,5 +1,5 @@
 import type { Driver } from '../driver/driver.ts';
-import { minuteMs } from '../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 /** Time in milliseconds for which each request to the helper keeps the screen awake, in case the host dies. */
 const heldMs = 10 * minuteMs;

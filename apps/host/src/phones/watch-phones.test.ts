@@ -291,7 +291,7 @@ describe.skipIf(!(await hasAdb()))('a phone of an adb server', () => {
   it('goes offline when the server stops, and the next one is told to connect it', async () => {
     const first = await bed.startAdb();
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
-    const reconnectPauses = { firstMs: 1000, lastMs: 1000 };
+    const reconnectPauses = { firstMs: 1000, maxMs: 1000 };
     const watch = bed.watch({ adbServer: first.address, reconnectPauses });
     await first.connect(phone);
     const ready = await waitForState(watch, 'SIM1', 'ready');

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Db } from './db/database.ts';
 import type { WorkKind } from './db/tables/column-types.ts';
 import { type Claim, claimWork, findWork, finishWork, giveBack, postponeWork } from './db/work-queue.ts';
-import { backoffMs } from '../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import { Batcher } from '../kernel/batcher.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { minuteMs } from '../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import type { FaultMonitor } from '../kernel/faults/fault-monitor.ts';
 
 export interface WorkerContext {

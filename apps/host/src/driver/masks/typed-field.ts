@@ -1,6 +1,6 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 import { fieldText } from '../tree/text-fields.ts';
-import { minuteMs } from '../../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 /** Properties by which a mask recognizes a field. Texts that are not nodes have no bounds. */
 interface Seen extends Pick<UiNode, 'viewId' | 'className'>, Partial<Pick<UiNode, 'boundsInScreen'>> {

@@ -2,7 +2,7 @@ import type { ScreenMask, UiNode } from '@phalanx/protocol';
 
 import { maskOfSecret, type SecretMask } from './secret-parts.ts';
 import { TypedField } from './typed-field.ts';
-import { minuteMs } from '../../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 export type HeldMask = ScreenMask | SecretMask | TypedField;
 

@@ -5,7 +5,7 @@ import type { UiBackend } from '../../driver/ui-backend.ts';
 import type { HostTimings } from '../../time/host-timings.ts';
 import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneRecord } from '../phone-record.ts';
-import { hourMs } from '../../time/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import { type PhoneRules, reasonToRest, sampleFacts, freePercent } from './phone-health.ts';
 
 /**

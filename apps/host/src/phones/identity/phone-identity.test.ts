@@ -29,7 +29,7 @@ const watch = (pins?: PhonePins): PhoneWatch =>
     adbServer: adb.address,
     helper: 'resident',
     pins,
-    reconnectPauses: { firstMs: 100, lastMs: 400 },
+    reconnectPauses: { firstMs: 100, maxMs: 400 },
   });
 
 const plug = (phone: SimulatedPhone, usb: string): void =>

@@ -7,7 +7,7 @@ import { shellQuote } from '../../driver/shell/phone-shell.ts';
 import { defaultFolder } from '../../driver/shell/shared-storage.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
-import { minuteMs } from '../../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import type { AnswerContext } from './answer-context.ts';
 
 /** File names that an installer takes. */

@@ -106,7 +106,7 @@ export async function startHelperOnce(start: HelperStart, helper: Helper): Promi
 
 async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> {
   const { shell, phone, signal, onFailure } = start;
-  const backoff = createBackoff({ firstMs: 500, lastMs: 5000 });
+  const backoff = createBackoff({ firstMs: 500, maxMs: 5000 });
   let failure = '';
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     try {
@@ -148,7 +148,7 @@ export function seekHelper({ firstMs, starts, isBusy, ...start }: Seeking): Help
   const stopped = new AbortController();
   const unfollow = follow(start.signal, stopped);
   let backend: UiBackend | undefined;
-  const backoff = createBackoff({ firstMs, lastMs: firstMs * 10 });
+  const backoff = createBackoff({ firstMs, maxMs: firstMs * 10 });
   const seek = async (): Promise<void> => {
     while (!stopped.signal.aborted && backend === undefined) {
       await pause(backoff.nextMs(), stopped.signal);

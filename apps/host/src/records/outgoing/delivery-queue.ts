@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
-import { type Backoff, createBackoff } from '../../time/backoff.ts';
+import type { Backoff } from '@phalanx/timing/backoff';
+import { createBackoff } from '../../time/backoff.ts';
 import type { RecordLimits } from '../record-limits.ts';
 
 interface DeliveryQueueOptions {
@@ -80,8 +81,8 @@ export class DeliveryQueue {
 
   #retryLater(id: string, error: unknown): void {
     const { limits, log, what } = this.#options;
-    const { firstRetryMs: firstMs, lastRetryMs: lastMs } = limits;
-    const backoff = this.#backoffs.get(id) ?? createBackoff({ firstMs, lastMs });
+    const { firstRetryMs: firstMs, lastRetryMs: maxMs } = limits;
+    const backoff = this.#backoffs.get(id) ?? createBackoff({ firstMs, maxMs });
     this.#backoffs.set(id, backoff);
     const waitMs = backoff.nextMs();
     const reason = error instanceof Error ? error.message : String(error);

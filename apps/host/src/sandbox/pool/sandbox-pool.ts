@@ -4,6 +4,7 @@ import { openConfinement, type Confinement } from '@phalanx/confinement';
 import type { SandboxCommand, SandboxLogRate } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import pLimit from 'p-limit';
+import { createBackoff } from '../../time/backoff.ts';
 import { FetchBroker } from '../fetch/fetch-broker.ts';
 import { buildSandboxBundles, bundleProgram } from '../process/bundles.ts';
 import { runInChild } from '../run/sandbox-run.ts';
@@ -87,8 +88,6 @@ function commandOf(job: SandboxJob, options: SandboxPoolOptions): Extract<Sandbo
  * begun needs first.
  */
 const refillAfterMs = 100;
-const firstRetryMs = 100;
-const maxRetryMs = 10_000;
 /**
  * Maximum number of children that start at the same time, in the order of the requests. A start takes a core's time; if
  * many shared the cores, all would be ready only at the end, too late for their runs to begin.
@@ -108,7 +107,7 @@ export class WarmChildren {
   readonly #idle = new Set<SandboxChild>();
   readonly #starting = new Set<SandboxChild>();
   readonly #living = new Set<SandboxChild>();
-  #retryMs = firstRetryMs;
+  readonly #backoff = createBackoff({ firstMs: 100 });
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -180,7 +179,7 @@ export class WarmChildren {
       throw new Error(`A sandbox process did not start: ${exit.startError ?? (exit.stderr || exit.signal)}`);
     if (this.#closed) return;
     this.#idle.add(child);
-    this.#retryMs = firstRetryMs;
+    this.#backoff.reset();
   }
 
   #refillLater(afterMs: number): void {
@@ -199,8 +198,7 @@ export class WarmChildren {
     this.fill().catch((error: unknown) => {
       if (this.#closed) return;
       this.#options.log?.error({ err: error }, 'could not start an idle sandbox process');
-      this.#refillLater(this.#retryMs);
-      this.#retryMs = Math.min(maxRetryMs, this.#retryMs * 2);
+      this.#refillLater(this.#backoff.nextMs());
     });
   }
 }

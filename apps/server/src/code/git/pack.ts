@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { crc32, createDeflate, deflate, deflateSync } from 'node:zlib';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { type GitProgram, runGit } from './git-process.ts';
 
 /** Git's numbers of the object types. */

@@ -1,4 +1,4 @@
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import type { GitProgram } from './git-process.ts';
 import { GitRepository } from './git-repository.ts';
 

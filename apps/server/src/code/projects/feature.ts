@@ -23,7 +23,7 @@ import { ProjectSizes } from './project-sizes.ts';
 import { ProjectTotals } from './project-totals.ts';
 import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
-import { hourMs, minuteMs } from '../../kernel/durations.ts';
+import { hourMs, minuteMs } from '@phalanx/timing/durations';
 
 export interface Projects {
   readonly access: ProjectAccess;

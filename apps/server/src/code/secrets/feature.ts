@@ -1,7 +1,7 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
 import { addBackgroundJob } from '../../storage/background-job.ts';
 import type { Context } from '../../http/context.ts';
-import { dayMs } from '../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import { type SealedColumn, Sealing } from './sealing.ts';
 import { createSealingKeyStore, createSecretStore, placeOf, sealedSecrets } from './store.ts';

@@ -3,7 +3,7 @@ import { type LaunchSecrets, SecretMatcher } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 interface Kept {
   readonly values: readonly string[];

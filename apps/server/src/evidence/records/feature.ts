@@ -26,7 +26,7 @@ import { RecordRetention } from './retention/record-retention.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
 import { addRecordRoutes } from './routes.ts';
 import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 
 interface RecordDependencies {
   hosts: Hosts;

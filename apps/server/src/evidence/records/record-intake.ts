@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Fleet } from '../../fleet/devices/fleet.ts';
 import type { HostLink } from '../../fleet/hosts/host-link.ts';
-import { minuteMs, dayMs } from '../../kernel/durations.ts';
+import { minuteMs, dayMs } from '@phalanx/timing/durations';
 import { isUuidV7, timeOfUuidV7 } from '../../kernel/uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
 import type { RecordChanges } from './record-changes.ts';

@@ -1,4 +1,4 @@
-import { hourMs, minuteMs } from '../../kernel/durations.ts';
+import { hourMs, minuteMs } from '@phalanx/timing/durations';
 import {
   ReplayFetches,
   replayFetchesPath,

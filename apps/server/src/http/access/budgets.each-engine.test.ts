@@ -7,7 +7,7 @@ import { TestProject } from '../../code/projects/testing/test-projects.ts';
 import { type ApiCaller, type ApiReply, createApiCaller } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
-import { minuteMs, dayMs } from '../../kernel/durations.ts';
+import { minuteMs, dayMs } from '@phalanx/timing/durations';
 
 const polling = { timeout: 8_000, interval: 50 };
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import { adminToken, type TestServer } from '../../testing/test-server.ts';
 import { canBeSeveral, startServers } from '../../testing/test-servers.ts';
 

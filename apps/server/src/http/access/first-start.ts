@@ -1,7 +1,7 @@
 import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
-import { yearMs } from '../../kernel/durations.ts';
+import { yearMs } from '@phalanx/timing/durations';
 import { AuditEvent, type AuditEventSink } from '../requests/audit-event.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';

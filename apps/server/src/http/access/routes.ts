@@ -12,7 +12,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
-import { minuteMs, yearMs } from '../../kernel/durations.ts';
+import { minuteMs, yearMs } from '@phalanx/timing/durations';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { readPage } from '../requests/replies/page.ts';
 import { requireScope, seesEveryone } from '../requests/policy.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { yearMs } from '../../kernel/durations.ts';
+import { yearMs } from '@phalanx/timing/durations';
 import { stringAt } from '../../testing/string-at.ts';
 import { adminToken, numberAt, TestServer } from '../../testing/test-server.ts';
 import { createTokenSecret, isDamagedSecret } from './token-secret.ts';

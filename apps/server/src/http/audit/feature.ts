@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { createAuditStore, type AuditStore } from './store.ts';
 import { firstIdOf } from './read-audit.ts';
 import { addAuditRoutes } from './routes.ts';
-import { minuteMs, hourMs, dayMs } from '../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '@phalanx/timing/durations';
 
 /** Time for which refusals of one kind are counted before their number is noted. */
 const countingMs = 5 * minuteMs;

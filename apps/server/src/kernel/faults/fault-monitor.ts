@@ -2,7 +2,7 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { tryWrite } from '@phalanx/settings';
-import { backoffMs } from '../backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import { errorCodeOf } from '../errors/api-error.ts';
 
 /** Does something small with its part, and throws when that fails. */

@@ -1,5 +1,5 @@
 import { boundedCache } from '../bounded-cache.ts';
-import { secondMs } from '../durations.ts';
+import { secondMs } from '@phalanx/timing/durations';
 
 /** Maximum number of keys. The least recently used key makes room; its limit counts as unused again. */
 const maxKeys = 10_000;

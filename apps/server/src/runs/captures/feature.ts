@@ -10,7 +10,7 @@ import { CaptureCleaner } from './capture-cleaner.ts';
 import { type UploadNotes, Uploads } from './uploads.ts';
 import { SignedUrls } from './signed-urls.ts';
 import { addCaptureRoutes } from './routes.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 /** Bookkeeping of the records about a capture. */
 export type CaptureNotes = Omit<UploadNotes<CaptureKey<CaptureKind>>, 'notExpected'>;

@@ -8,7 +8,7 @@ import { createRunStore } from '../runs/store.ts';
 import { openTestDatabase, engines } from '../../testing/engines/test-database.ts';
 import { deleteOldLaunches } from './feature.ts';
 import { createLaunchStore } from './store.ts';
-import { dayMs } from '../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 
 let db: Db;
 

@@ -23,7 +23,7 @@ import { addLaunchRoutes } from './routes.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import { RunLimits } from './run-limits.ts';
 import { RunOutbox } from './run-outbox.ts';
-import { hourMs, dayMs } from '../../kernel/durations.ts';
+import { hourMs, dayMs } from '@phalanx/timing/durations';
 
 interface LaunchDependencies {
   compiler: Compiler;

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
-import { dayMs, hourMs } from '../../kernel/durations.ts';
+import { dayMs, hourMs } from '@phalanx/timing/durations';
 import type { Bundle } from './bundles.ts';
 
 /** Inputs of the launched code. */

@@ -18,7 +18,7 @@ import { addRunLogRoutes, addLogRoutes } from './routes.ts';
 import type { EntryKind, LogBatch } from './log-batch.ts';
 import { RecentLogs } from './tables/recent-logs.ts';
 import { isPostgres } from '../../storage/db/dialect.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { probeOfPart } from '../../kernel/faults/fault-monitor.ts';
 import type { LogTables } from './tables/log-tables.ts';
 import { createPostgresTables } from './tables/postgres-tables-store.ts';

@@ -9,7 +9,7 @@ import { countRuns } from './count-runs.ts';
 import { createStatsStore } from './store.ts';
 import { readStats } from './read-stats.ts';
 import { statsAsCsv } from './stats-csv.ts';
-import { dayMs, hourMs } from '../../kernel/durations.ts';
+import { dayMs, hourMs } from '@phalanx/timing/durations';
 
 const keptDays = 400;
 

@@ -9,7 +9,7 @@ import type { Principal } from '../../http/requests/principal.ts';
 import { readSelector, selects } from '../../fleet/devices/labels/phone-labels.ts';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { RunAccess } from '../runs/run-access.ts';
-import { dayMs } from '../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 
 export const outcomes = ['succeeded', 'out_of_steps', 'failed', 'timed_out', 'lost', 'stopped'] as const;
 

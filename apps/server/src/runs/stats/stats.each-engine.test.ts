@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAccessStore } from '../../http/access/store.ts';
-import { dayMs } from '../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 import type { Db } from '../../storage/db/database.ts';
 import type { Row } from '../../storage/db/tables/tables.ts';
 import { addRun } from '../../testing/fleet-rows.ts';

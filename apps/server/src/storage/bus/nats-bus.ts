@@ -10,7 +10,7 @@ import {
 import type { Logger } from 'pino';
 import { randomBytes } from 'node:crypto';
 
-import { backoffMs } from '../../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import { type Bus, cutOff, notConnected } from './bus.ts';
 
 /** Size of a piece; NATS allows messages of a mebibyte by default. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SettingError } from '@phalanx/settings';
 import { Client } from 'pg';
-import { backoffMs } from '../../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import { clientConfig, connectTimeoutMs, explainPostgres } from './postgres/postgres.ts';
 
 /** Interval of attempts to take the lock, in ms. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db, Transaction } from './database.ts';
 import { textsIn } from './dialect.ts';
 import { ApiError } from '../../kernel/errors/api-error.ts';
-import { minuteMs, dayMs } from '../../kernel/durations.ts';
+import { minuteMs, dayMs } from '@phalanx/timing/durations';
 
 /** Limits of a token per day. */
 export interface Budget {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Db, Transaction, Database } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
-import { backoffMs } from '../../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import { readerOf } from './sqlite/sqlite-dialect.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { executeTransaction } from './commit-announcements.ts';

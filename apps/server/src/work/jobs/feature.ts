@@ -17,7 +17,7 @@ import { createTaskStore } from './task-store.ts';
 import { jobView } from './job-view.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
 import { addJobRoutes } from './routes.ts';
-import { hourMs, dayMs } from '../../kernel/durations.ts';
+import { hourMs, dayMs } from '@phalanx/timing/durations';
 
 interface JobDependencies {
   hosts: Hosts;

@@ -14,7 +14,7 @@ import { TaskNotStartable, type Settled, type TaskStore } from './task-store.ts'
 import { DueTasks, othersFirstMs } from './due-tasks.ts';
 import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 import type { SecretGrants } from '../../code/secrets/secret-grants.ts';
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import { SecretReceivers } from './secret-receivers.ts';
 import type { TaskStarter } from './task-starter.ts';
 

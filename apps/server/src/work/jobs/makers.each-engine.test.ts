@@ -8,7 +8,7 @@ import { TestProject } from '../../code/projects/testing/test-projects.ts';
 import { type ApiCaller, type ApiReply, createApiCaller } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { adminToken, TestServer } from '../../testing/test-server.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 const polling = { timeout: 40_000, interval: 50 };
 

@@ -1,7 +1,7 @@
 import { Retries } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { backoffMs } from '../../kernel/backoff.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
+import { minuteMs } from '@phalanx/timing/durations';
 
 const retries = Compile(Retries);
 export const readRetries = (json: string): Retries => retries.Parse(JSON.parse(json));

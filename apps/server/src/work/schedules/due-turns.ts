@@ -1,4 +1,4 @@
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { TimeSlice } from '../../kernel/limits/time-slice.ts';
 import type { CronTimes } from './cron-times.ts';
 

@@ -7,7 +7,7 @@ import { TestProject } from '../../code/projects/testing/test-projects.ts';
 import type { ApiCaller } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 const schedules = Compile(Schedule);
 const turnLists = Compile(Type.Array(ScheduleTurn));

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../kernel/clock.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import type { Claim, WorkItem } from '../../storage/db/work-queue.ts';
 import { scheduleKeyPrefix, TurnGone } from '../jobs/create-job.ts';

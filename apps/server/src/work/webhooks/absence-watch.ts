@@ -8,7 +8,7 @@ import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
 import type { DeliveryEvent } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
-import { minuteMs } from '../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 interface Options {
   store: AbsenceStore;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Transaction } from '../../storage/db/database.ts';
 import { textsIn } from '../../storage/db/dialect.ts';
 import { type Claim, endWork, renewClaim } from '../../storage/db/work-queue.ts';
-import { secondMs } from '../../kernel/durations.ts';
+import { secondMs } from '@phalanx/timing/durations';
 import type { StoredDelivery } from './delivery-store.ts';
 import { claimMail, findMailFreeAt, giveMailBack } from './mail/mail-use-store.ts';
 import type { StoredWebhook } from './store.ts';

@@ -1,6 +1,6 @@
 import type { Claim } from '../../storage/db/work-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { dayMs, minuteMs } from '../../kernel/durations.ts';
+import { dayMs, minuteMs } from '@phalanx/timing/durations';
 import type { FaultMonitor } from '../../kernel/faults/fault-monitor.ts';
 import type { Attempt, AttemptStore, Batch } from './attempt-store.ts';
 import type { StoredDelivery } from './delivery-store.ts';

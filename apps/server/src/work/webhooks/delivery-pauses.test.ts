@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { maxAttempts, pauseAfter, readRetryAfter } from './delivery-pauses.ts';
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 
 it('ten attempts are made within three days and some hours, each pause within a tenth of its length', () => {
   const pauses = (random: number) =>

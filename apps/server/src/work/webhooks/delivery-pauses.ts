@@ -1,5 +1,5 @@
-import { withJitter } from '../../kernel/backoff.ts';
-import { secondMs, minuteMs, hourMs, dayMs } from '../../kernel/durations.ts';
+import { withJitter } from '@phalanx/timing/backoff';
+import { secondMs, minuteMs, hourMs, dayMs } from '@phalanx/timing/durations';
 
 /** Backoff of Standard Webhooks: retries over three days. */
 const pausesMs = [

@@ -23,7 +23,7 @@ import { createNames } from './names.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
 import { createTargetRule } from './target-rule.ts';
-import { hourMs, dayMs, minuteMs } from '../../kernel/durations.ts';
+import { hourMs, dayMs, minuteMs } from '@phalanx/timing/durations';
 
 interface WebhookDependencies {
   devices: DeviceAccess;

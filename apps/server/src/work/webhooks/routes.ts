@@ -21,7 +21,7 @@ import { addRoute } from '../../http/requests/route.ts';
 import { requireNameOrNone } from '../../http/requests/require-name.ts';
 import { RateLimiter } from '../../kernel/limits/rate-limiter.ts';
 import type { Sealing } from '../../code/secrets/sealing.ts';
-import { dayMs } from '../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 import { type DeliveryStore, maxWaiting, type StoredDelivery } from './delivery-store.ts';
 import type { MailConfig } from './mail/mail-settings.ts';
 import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { Receiver } from './testing/receiver.ts';
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 
 const timeouts = { timeout: 30_000, interval: 50 };
 

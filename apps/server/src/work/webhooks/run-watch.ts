@@ -6,7 +6,7 @@ import type { RunsOf, RunWatchStore } from './run-watch-store.ts';
 import type { DeliveryEvent } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
-import { hourMs } from '../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 
 interface RunWatchOptions {
   store: AbsenceStore;

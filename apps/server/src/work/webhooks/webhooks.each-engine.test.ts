@@ -16,7 +16,7 @@ import { recordReport, screenReport, sendReport } from '../../testing/records/re
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
 import { answer, type Received, Receiver } from './testing/receiver.ts';
-import { minuteMs, hourMs } from '../../kernel/durations.ts';
+import { minuteMs, hourMs } from '@phalanx/timing/durations';
 
 const webhooks = Compile(Webhook);
 const deliveryLists = Compile(Type.Array(WebhookDelivery));

@@ -23,7 +23,7 @@ import { hideTypedSecret } from '../../hide-typed-secret.ts';
 import type { Phone } from '../../phone.ts';
 import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
-import { minuteMs } from '../../../time/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { ActRefused, findAll, findTarget, said } from './find-target.ts';
 import { nearestTo } from './nearest-to.ts';
 import { type Look, PhoneEye } from './phone-look.ts';

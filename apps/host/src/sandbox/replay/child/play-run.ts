@@ -4,7 +4,7 @@ import type { ReplayFetches, ReplayLimits, SandboxCallResult } from '@phalanx/pr
 import { digestOf } from '../../child/digest-of.ts';
 import { explainedError } from '../../child/explained-error.ts';
 import { isOutOfMemory } from '../../run/run-end.ts';
-import { hourMs } from '../../../time/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
 
 /** Result as `SandboxCallResult`, or JSON of one. */

@@ -15,7 +15,7 @@ import {
 } from '@phalanx/protocol';
 import { shortened } from '../../child/shortened.ts';
 import type { SourcePositions } from '../../child/source-positions.ts';
-import { hourMs } from '../../../time/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import { answerCall, changesPhone, notReplayed, ShownScreen } from './phone-of-screen.ts';
 import type { CallAnswer, Player, VirtualClock } from './play-run.ts';
 import { isDebug, submitted } from './single-screen.ts';

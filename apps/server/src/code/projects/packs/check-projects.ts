@@ -11,7 +11,7 @@ import { prepareGit } from '../../git/prepare-git.ts';
 import { LargePacks, largePacksName } from './large-packs.ts';
 import { createPackLogStore, type PackLogStore } from './pack-log-store.ts';
 import { RepositoryCache } from '../repositories/repository-cache.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 const timeoutMs = 30 * minuteMs;
 

@@ -5,7 +5,7 @@ import type { Db } from '../../../storage/db/database.ts';
 import type { Row, Transaction } from '../../../storage/db/tables/tables.ts';
 import { transact } from '../../../storage/db/transactions.ts';
 import { enqueue, listEnqueued } from '../../../storage/db/work-queue.ts';
-import { dayMs } from '../../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 import type { SavedTrees, SavedState } from '../saved-state.ts';
 
 export type LoggedPack = Pick<

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { backoffMs } from '../../../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import type { Clock } from '../../../kernel/clock.ts';
 import { SerialQueues } from '../../../kernel/serial-queues.ts';
 import type { Transaction } from '../../../storage/db/tables/tables.ts';

@@ -5,7 +5,7 @@ import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
 import { mainBranch } from '../../git/main-branch.ts';
 import type { LargePacks } from '../packs/large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore } from '../packs/pack-log-store.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 interface Options {
   /** Folder with one bare repository per project. */

@@ -5,7 +5,7 @@ import { PrintReader } from '../groups/prints/print-process.ts';
 import { createDriftStore } from './drift-store.ts';
 import { type GoldenTree, createGoldenPrints } from './golden-prints.ts';
 import { addDriftRoutes } from './routes.ts';
-import { dayMs } from '../../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 
 export interface DriftDependencies {
   access: AutomationAccess;

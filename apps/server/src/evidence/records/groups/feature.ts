@@ -22,7 +22,7 @@ import { deleteKeptScreen, listKeptNames } from './prints/kept-screens-store.ts'
 import { PrintReader } from './prints/print-process.ts';
 import { addGroupRoutes } from './routes.ts';
 import { RecordGrouper } from './record-grouper.ts';
-import { minuteMs, hourMs, dayMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '@phalanx/timing/durations';
 
 export interface GroupDependencies {
   store: RecordStore;

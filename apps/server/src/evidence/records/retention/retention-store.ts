@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { dayMs } from '../../../kernel/durations.ts';
+import { dayMs } from '@phalanx/timing/durations';
 import { change } from '../../../storage/db/change-note.ts';
 import type { Db, Transaction } from '../../../storage/db/database.ts';
 import { serialize, transact } from '../../../storage/db/transactions.ts';

@@ -3,7 +3,7 @@ import type { NumberedScreen } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 import type { Bus } from '../../../storage/bus/bus.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { ApiError } from '../../../kernel/errors/api-error.ts';
 
 /** User and phone of a screen. */

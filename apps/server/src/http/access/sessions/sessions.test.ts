@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { hourMs } from '../../../kernel/durations.ts';
+import { hourMs } from '@phalanx/timing/durations';
 import { stringAt } from '../../../testing/string-at.ts';
 import { adminToken, TestServer } from '../../../testing/test-server.ts';
 

@@ -9,7 +9,7 @@ import type { Authenticator } from '../authenticator.ts';
 import { hashTokenSecret } from '../token-secret.ts';
 import type { SessionStore, StoredSession } from './session-store.ts';
 import { findSessionSecret } from './session-cookie.ts';
-import { minuteMs, hourMs, dayMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '@phalanx/timing/durations';
 
 const idleMs = 12 * hourMs;
 export const maxSessionMs = 7 * dayMs;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { scopes } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../../../kernel/clock.ts';
-import { hourMs, yearMs } from '../../../kernel/durations.ts';
+import { hourMs, yearMs } from '@phalanx/timing/durations';
 import { hashTokenSecret, createTokenSecret } from '../token-secret.ts';
 import type { AccessStore } from '../store.ts';
 

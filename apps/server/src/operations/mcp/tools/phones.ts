@@ -7,7 +7,7 @@ import {
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
 
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { type ApiCalls, fenced, screenText, changing, defineTool, reading, type Tool } from '../tool.ts';
 import { actTool } from './act.ts';
 import { device, deviceIdOf, lease, phoneSelector, screenId } from './phone-arguments.ts';

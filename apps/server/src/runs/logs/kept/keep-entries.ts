@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EntryKind, entrySeparator, kindOf, runIdOf, type StoredBatch } from '../log-batch.ts';
-import { backoffMs } from '../../../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import type { Clock } from '../../../kernel/clock.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 import { errorCodeOf } from '../../../kernel/errors/api-error.ts';
 import { findFault, type FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 import type { LogTable } from '../tables/log-tables.ts';

@@ -7,7 +7,7 @@ import { countLogParts, hasClosedLogs, keptBytes, lastKeptId } from '../../../te
 import { engines } from '../../../testing/engines/test-database.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { TestServer } from '../../../testing/test-server.ts';
-import { minuteMs, hourMs, dayMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs, dayMs } from '@phalanx/timing/durations';
 
 describe.each(engines)('kept logs beside %s', (engine) => {
   let server: TestServer;

@@ -6,7 +6,7 @@ import type { ApiCaller } from '../../../testing/api-caller.ts';
 import { engines } from '../../../testing/engines/test-database.ts';
 import type { TestHost } from '../../../testing/test-host.ts';
 import { startBody, TestServer } from '../../../testing/test-server.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
   let server: TestServer;

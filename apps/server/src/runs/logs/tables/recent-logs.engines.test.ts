@@ -12,7 +12,7 @@ import type { LogTables } from './log-tables.ts';
 import { createPostgresTables } from './postgres-tables-store.ts';
 import { createProgressStore } from './progress-store.ts';
 import { RecentLogs } from './recent-logs.ts';
-import { minuteMs, hourMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs } from '@phalanx/timing/durations';
 
 const stream = {
   runId: 'run',

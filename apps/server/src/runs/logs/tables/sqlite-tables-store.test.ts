@@ -13,7 +13,7 @@ import { entrySeparator, type IncomingEntries, messageOfEntry } from '../log-bat
 import { createProgressStore } from './progress-store.ts';
 import { RecentLogs } from './recent-logs.ts';
 import { SqliteTables } from './sqlite-tables-store.ts';
-import { minuteMs } from '../../../kernel/durations.ts';
+import { minuteMs } from '@phalanx/timing/durations';
 
 const stream = { deviceId: 'phone', automationId: 'automation', userId: 'u', isDirect: false };
 

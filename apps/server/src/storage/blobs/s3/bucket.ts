@@ -18,7 +18,7 @@ import {
   S3Refusal,
 } from './s3-exchange.ts';
 import type { S3Config } from './s3-settings.ts';
-import { backoffMs } from '../../../kernel/backoff.ts';
+import { backoffMs } from '@phalanx/timing/backoff';
 import type { FaultMonitor } from '../../../kernel/faults/fault-monitor.ts';
 
 export interface StoredObject {

@@ -7,7 +7,7 @@ import { type Batch, createAttemptStore } from '../attempt-store.ts';
 import { createDeliveryStore } from '../delivery-store.ts';
 import { createWebhookStore, type StoredWebhook } from '../store.ts';
 import { webhookTo } from '../testing/webhook-row.ts';
-import { dayMs, minuteMs } from '../../../kernel/durations.ts';
+import { dayMs, minuteMs } from '@phalanx/timing/durations';
 
 const claimMs = 30_000;
 

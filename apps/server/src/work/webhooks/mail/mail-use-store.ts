@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { minuteMs, dayMs } from '../../../kernel/durations.ts';
+import { minuteMs, dayMs } from '@phalanx/timing/durations';
 import type { Transaction } from '../../../storage/db/database.ts';
 import { serialize } from '../../../storage/db/transactions.ts';
 

@@ -13,7 +13,7 @@ import type { TestHost } from '../../../testing/test-host.ts';
 import { isOneServer } from '../../../testing/engines/test-database.ts';
 import { TestServer } from '../../../testing/test-server.ts';
 import { MailServer, smtpError } from '../testing/mail-server.ts';
-import { minuteMs, hourMs } from '../../../kernel/durations.ts';
+import { minuteMs, hourMs } from '@phalanx/timing/durations';
 
 const webhooks = Compile(Webhook);
 const deliveryLists = Compile(Type.Array(WebhookDelivery));
