@@ -80,11 +80,15 @@ export interface LogSnapshot {
 
 const nothing: LogSnapshot = { entries: [], dropped: 0, error: null, isLoaded: false, isTruncated: false };
 
-/** Lines of a log read so far. Triggers at most one render per frame, however fast lines arrive. */
+/** Minimum time between two renders of new lines, in milliseconds: each one lays out the end of the log. */
+const renderMs = 100;
+
+/** Lines of a log read so far. A single line is shown in the next frame; many lines are shown together. */
 class LogBuffer {
   #snapshot = nothing;
   #pending: LogEntry[] = [];
   #isDue = false;
+  #renderedAt = -Infinity;
   readonly #listeners = new Set<() => void>();
   /** End of the log, shown until everything before it has been read. */
   #end: readonly LogEntry[] | undefined;
@@ -107,11 +111,19 @@ class LogBuffer {
     this.#pending.push(...entries);
     if (this.#isDue) return;
     this.#isDue = true;
-    requestAnimationFrame(() => this.#flush());
+    const waitMs = this.#renderedAt + renderMs - performance.now();
+    const flush = (): void => void requestAnimationFrame(() => this.#flush());
+    if (waitMs > 0) setTimeout(flush, waitMs);
+    else flush();
   }
 
   note(change: Partial<Pick<LogSnapshot, 'error' | 'isLoaded' | 'isTruncated'>>): void {
-    this.#set({ ...this.#snapshot, ...change });
+    const next = { ...this.#snapshot, ...change };
+    const isNew =
+      next.error !== this.#snapshot.error ||
+      next.isLoaded !== this.#snapshot.isLoaded ||
+      next.isTruncated !== this.#snapshot.isTruncated;
+    if (isNew) this.#set(next);
     if (change.isLoaded !== true || this.#end === undefined) return;
     this.#end = undefined;
     this.#flush();
@@ -119,6 +131,7 @@ class LogBuffer {
 
   #flush(): void {
     this.#isDue = false;
+    this.#renderedAt = performance.now();
     const all = [...this.#read, ...this.#pending];
     this.#pending = [];
     const excess = Math.max(0, all.length - maxLines);
