@@ -43,6 +43,8 @@ if (isKnown(name)) {
   // The program reads its own arguments.
   process.argv = [node, file, ...rest];
   await import(pathToFileURL(file).href);
+  // The process that starts confined ones would keep this one alive.
+  process.exit();
 } else {
   const width = Math.max(...Object.keys(programs).map(({ length }) => length));
   const rows = Object.entries(programs).map(([one, { about }]) => `  ${one.padEnd(width)}  ${about}`);
