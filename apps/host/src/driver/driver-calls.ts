@@ -103,11 +103,11 @@ export function callsOf(parts: CalledParts): Calls {
   return {
     'screen.content': async (_, signal) => {
       const timeOf = change.begin();
-      const { tree, told } = await screen.read(signal);
+      const { tree, snapshot } = await screen.read(signal);
       const remark = backend.remark?.();
       return {
         ...tree,
-        capturedAt: timeOf(told),
+        capturedAt: timeOf(snapshot),
         source: backend.source,
         ...(remark !== undefined && { remark }),
       };

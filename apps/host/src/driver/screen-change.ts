@@ -2,14 +2,14 @@ import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
 import type { HostTimings } from '../time/host-timings.ts';
 import { pause } from '../time/time-limit.ts';
 import type { PhoneQueue } from './call-queue.ts';
-import type { ChangeNotifier, ToldScreen, UiBackend } from './ui-backend.ts';
+import type { ChangeNotifier, ScreenSnapshot, UiBackend } from './ui-backend.ts';
 
 type ChangeTimings = Pick<HostTimings, 'firstLookMs' | 'maxLookMs' | 'ownLookMs' | 'changeRestMs'>;
 
 const maxReadings = 8;
 
 interface Reading {
-  readonly told: ToldScreen;
+  readonly snapshot: ScreenSnapshot;
   /** Number of changes that had been reported before the reading. */
   readonly changes: number;
   /** Start of the reading in ms, on the clock of `performance`. */
@@ -36,11 +36,11 @@ export class ScreenChange {
   }
 
   /** Begins a reading. The result returns the unique time that names the reading, once it is complete. */
-  begin(): (told: ToldScreen) => number {
+  begin(): (snapshot: ScreenSnapshot) => number {
     const [changes, beganAt] = [this.#backend.changes?.count ?? 0, performance.now()];
-    return (told) => {
+    return (snapshot) => {
       this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
-      if (this.#backend.changes !== undefined) this.#keep(this.#lastTime, { told, changes, beganAt });
+      if (this.#backend.changes !== undefined) this.#keep(this.#lastTime, { snapshot, changes, beganAt });
       return this.#lastTime;
     };
   }
@@ -70,7 +70,7 @@ export class ScreenChange {
     let count = before.changes;
     // Reads at once after a new watch: the phone does not report earlier changes.
     let lookMs = (await changes.watch(signal)) ? 0 : firstLookMs;
-    let seen = before.told;
+    let seen = before.snapshot;
     using looks = new PhoneLooks(changes, ownLookMs);
     for (;;) {
       await changes.moreThan(count, Math.min(lookMs, endsAt - performance.now()), signal);
@@ -84,12 +84,12 @@ export class ScreenChange {
       count = changes.count;
       restsUntil = performance.now() + changeRestMs;
       seen = await this.#read(seen, signal);
-      if (seen !== before.told && seen.digest !== before.told.digest) return 'changed';
+      if (seen !== before.snapshot && seen.digest !== before.snapshot.digest) return 'changed';
     }
   }
 
-  #read(known: ToldScreen, signal: AbortSignal): Promise<ToldScreen> {
-    const read = (): Promise<ToldScreen> => this.#backend.readSource(signal, known);
+  #read(known: ScreenSnapshot, signal: AbortSignal): Promise<ScreenSnapshot> {
+    const read = (): Promise<ScreenSnapshot> => this.#backend.readSource(signal, known);
     return this.#queue.run(read, { changes: false, signal });
   }
 }
@@ -113,7 +113,7 @@ class PhoneLooks {
   }
 
   /** Whether no other screen has been read since, and the phone would report one. */
-  suffice(seen: ToldScreen): boolean {
+  suffice(seen: ScreenSnapshot): boolean {
     return this.#end !== undefined && performance.now() < this.#endsAt && this.#changes.lookedAt === seen;
   }
 

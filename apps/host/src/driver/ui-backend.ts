@@ -6,7 +6,7 @@ import type { ParsedTree } from './tree/parse-tree.ts';
 import type { PasswordMemory } from './typed-password.ts';
 
 /** Active window as the phone has reported it. */
-export interface ToldScreen {
+export interface ScreenSnapshot {
   /** Digest of everything that was reported. */
   readonly digest: string;
   /** Decodes a new tree at each call, which the caller may change. Throws DriverError on what no phone sends. */
@@ -27,7 +27,7 @@ export interface ChangeNotifier {
   /**
    * Active window that the phone reported last, for any request; undefined when the phone's own polling is not enough.
    */
-  readonly lookedAt: ToldScreen | undefined;
+  readonly lookedAt: ScreenSnapshot | undefined;
   /** Resolves when there are more than `count` changes, the time is over, or the signal aborts. */
   moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface UiBackend {
   /** Notifier of changes; undefined when nothing reports them. */
   readonly changes?: ChangeNotifier | undefined;
   /** Reads the active window. May return `known` itself when the phone reports the same again. */
-  readSource(signal: AbortSignal, known?: ToldScreen): Promise<ToldScreen>;
+  readSource(signal: AbortSignal, known?: ScreenSnapshot): Promise<ScreenSnapshot>;
   /** Remark for callers on how the last trees were read. */
   remark?(): string | undefined;
   /** Reads the roots of all windows, front to back; only the active one when the others can't be read. */

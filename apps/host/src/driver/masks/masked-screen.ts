@@ -6,7 +6,7 @@ import type { HiddenParts, Size } from '../pictures/encode-picture.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { hiddenBounds, readingOfWindows, type WindowsReading } from './all-windows.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
-import type { ToldScreen, UiBackend } from '../ui-backend.ts';
+import type { ScreenSnapshot, UiBackend } from '../ui-backend.ts';
 import type { HeldMask } from './typed-secrets.ts';
 import { areasOf, hideMasked, isAreaMask, isHidden } from './hide-masked.ts';
 
@@ -72,7 +72,7 @@ export interface ScreenReading {
   /** Bounds of nodes that must not be seen. */
   readonly bounds: readonly Bounds[];
   /** Everything that the phone reported, masked or not. */
-  readonly told: ToldScreen;
+  readonly snapshot: ScreenSnapshot;
   readonly digest: string;
   readonly masks: readonly HeldMask[];
 }
@@ -137,11 +137,11 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
     onTree?.(root);
     return hide(root, rotation, held);
   };
-  const readingOf = async (told: ToldScreen, signal: AbortSignal): Promise<ScreenReading> => {
-    const tree = told.tree();
+  const readingOf = async (snapshot: ScreenSnapshot, signal: AbortSignal): Promise<ScreenReading> => {
+    const tree = snapshot.tree();
     // Mask areas are fractions of the display.
     await display.confirm(tree, signal);
-    const { digest } = told;
+    const { digest } = snapshot;
     // Runs before the masks are queried, because it may end some.
     onTree?.(tree.root);
     const held = masks();
@@ -157,7 +157,7 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
       bounds,
       isGuarded: !held.every(isAreaMask) || !lately.isEmpty,
       leavesRoom: !fills(tree.root.boundsInScreen, displayOf(tree.rotation)),
-      told,
+      snapshot,
       digest,
       masks: held,
     };
@@ -171,9 +171,9 @@ export function createMaskedScreen({ backend, shell, masks, display, onTree }: O
     return reading;
   };
   const readAgain = async (before: ScreenReading, signal: AbortSignal): Promise<ScreenReading> => {
-    const told = await backend.readSource(signal, before.told);
-    const isSame = told === before.told || told.digest === before.digest;
-    if (!isSame || !areSame(before.masks, masks())) return readingOf(told, signal);
+    const snapshot = await backend.readSource(signal, before.snapshot);
+    const isSame = snapshot === before.snapshot || snapshot.digest === before.digest;
+    if (!isSame || !areSame(before.masks, masks())) return readingOf(snapshot, signal);
     lately.note(before.digest, before.bounds);
     return before;
   };

@@ -6,7 +6,7 @@ import type { Renewals } from '../renewals.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
-import type { ChangeNotifier, FieldLook, ToldScreen, UiBackend } from '../ui-backend.ts';
+import type { ChangeNotifier, FieldLook, ScreenSnapshot, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-session.ts';
 import { decodeTrees, decodeWindows, type DecodedTrees, inflateTrees } from './decode-tree.ts';
@@ -47,7 +47,7 @@ export async function createResidentBackend(
 function changesOf(
   ask: Ask,
   { changes, failed }: HelperLink,
-  lookedAt: () => ToldScreen | undefined,
+  lookedAt: () => ScreenSnapshot | undefined,
 ): ChangeNotifier {
   let isWatched = false;
   /** Number of waits for which the phone polls its screen. */
@@ -93,7 +93,7 @@ function askerOf(link: HelperLink): Ask {
   };
 }
 
-class ResidentScreen implements ToldScreen {
+class ResidentScreen implements ScreenSnapshot {
   readonly bytes: Buffer;
 
   constructor(payload: Buffer) {
@@ -133,7 +133,7 @@ function createScreenReader(
   ask: Ask,
   link: HelperLink,
   renewals: Renewals,
-): ScreenReader & { lookedAt: () => ToldScreen | undefined } {
+): ScreenReader & { lookedAt: () => ScreenSnapshot | undefined } {
   const { webPageMs, slowTreeMs } = renewals.timings;
   let last: KeptScreen | undefined;
   let emptySince: number | undefined;

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { ToldScreen } from '../ui-backend.ts';
+import type { ScreenSnapshot } from '../ui-backend.ts';
 import { type ParsedTree, parseTree } from './parse-tree.ts';
 
 /** Text that the phone has sent. */
-export interface ToldText {
+export interface SnapshotText {
   readonly text: string;
   /**
    * Bytes in which the text arrived: the same bytes need not be parsed again. Undefined when the same bytes never
@@ -17,11 +17,11 @@ const namesOtherDisplay = / display-id="[1-9]/;
 const ownPackage = /<(?![^<>]* display-id="[1-9])[^<>]* package="([^"]*)"/;
 
 /** Screen that the phone reported as XML. */
-export class XmlScreen implements ToldScreen, ToldText {
+export class XmlScreen implements ScreenSnapshot, SnapshotText {
   readonly text: string;
   readonly bytes: Buffer | undefined;
 
-  constructor({ text, bytes }: ToldText) {
+  constructor({ text, bytes }: SnapshotText) {
     this.text = text;
     this.bytes = bytes;
   }

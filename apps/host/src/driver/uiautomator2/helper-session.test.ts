@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { AdbConnection } from '../../adb/link.ts';
 import { openTcpSocket, toByteStreams } from '../../adb/tcp-socket.ts';
 import { createPhoneShell } from '../shell/phone-shell.ts';
-import type { ToldText } from '../tree/xml-screen.ts';
+import type { SnapshotText } from '../tree/xml-screen.ts';
 import { createHelperHttp, type HelperHttp } from './helper-http.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 
@@ -84,7 +84,7 @@ describe('a session with the UI helper', () => {
       waiting.push(response);
       if (waiting.length === 2) for (const one of waiting.splice(0)) one.end('{"value":"both"}');
     });
-    const askTwice = (): Promise<ToldText[]> =>
+    const askTwice = (): Promise<SnapshotText[]> =>
       Promise.all([session.getText('a', signal), session.getText('b', signal)]);
     await expect(askTwice()).resolves.toMatchObject([{ text: 'both' }, { text: 'both' }]);
     await askTwice();

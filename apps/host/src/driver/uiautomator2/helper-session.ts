@@ -1,5 +1,5 @@
 import { frameForm } from '../pictures/taken-picture.ts';
-import type { ToldText } from '../tree/xml-screen.ts';
+import type { SnapshotText } from '../tree/xml-screen.ts';
 import { DriverError, UndoneCallError, type DriverErrorCode } from '../driver-error.ts';
 import type { TouchWindow } from '../touch/touch-look.ts';
 import { readWindowList } from './window-list.ts';
@@ -13,7 +13,7 @@ export interface HelperSession {
   open(signal: AbortSignal): Promise<void>;
   get(path: string, signal: AbortSignal): Promise<unknown>;
   /** Sends a GET whose value must be text. Returns `known` itself when the same bytes arrive again. */
-  getText(path: string, signal: AbortSignal, known?: ToldText): Promise<ToldText>;
+  getText(path: string, signal: AbortSignal, known?: SnapshotText): Promise<SnapshotText>;
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** Rejects when the helper answers but has lost its access to the screen. */
   probe(signal: AbortSignal): Promise<void>;

@@ -7,7 +7,7 @@ import type { HelperRenewal, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { isDark, wakefulnessQuestion } from '../shell/wakefulness.ts';
 import type { TouchWindow } from '../touch/touch-look.ts';
-import { XmlScreen, type ToldText } from '../tree/xml-screen.ts';
+import { XmlScreen, type SnapshotText } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 import { type HelperLaunch, isReady, lastLines, startHelper } from './start-helper.ts';
@@ -254,7 +254,7 @@ interface TreeReading {
 
 /** Reads trees within their time limit, and renews the helper when it no longer gets what is on the screen. */
 interface TreeReader {
-  readActive(signal: AbortSignal, known?: ToldText): Promise<ToldText>;
+  readActive(signal: AbortSignal, known?: SnapshotText): Promise<SnapshotText>;
   readAll(signal: AbortSignal): Promise<UiNode[]>;
 }
 
@@ -282,7 +282,7 @@ function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading
    * Reads a tree within its limit. The helper keeps trying for up to ten seconds, in which it reads no other tree but
    * executes all other calls.
    */
-  const readInTime = async (signal: AbortSignal, known?: ToldText): Promise<ToldText> => {
+  const readInTime = async (signal: AbortSignal, known?: SnapshotText): Promise<SnapshotText> => {
     const limitMs = renewals.treeMs;
     const reading = session.getText('source', signal, known);
     const over = new AbortController();
@@ -294,7 +294,7 @@ function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading
     );
     throw await explainMissing(limitMs, signal);
   };
-  const checkWebPages = ({ text }: ToldText): void => {
+  const checkWebPages = ({ text }: SnapshotText): void => {
     if (!text.includes('<android.webkit.WebView') || !emptyWebPage.test(text)) {
       emptySince = undefined;
       return;
