@@ -10,7 +10,9 @@ const columns = 100;
 
 /** Options that are described only once: the connection on the page itself, settings on a separate page. */
 const described: ReadonlySet<string | undefined> = new Set([
-  ...['--server-url', '--token-file', '--token'],
+  '--server-url',
+  '--token-file',
+  '--token',
   ...[...serverSettings, ...hostSettings].map(
     ({ name }) =>
       `--${name

@@ -144,11 +144,9 @@ class KeptLog {
     while (await absence.outlast(() => this.printPage()));
   }
 
-  /** Prints the entries after `last`. */
   print(entries: readonly LogEntry[]): void {
-    const fresh = entries.filter(({ id }) => id > (this.last ?? ''));
-    printEntries(fresh, this.#isJson);
-    this.last = fresh.at(-1)?.id ?? this.last;
+    printEntries(entries, this.#isJson);
+    this.last = entries.at(-1)?.id ?? this.last;
   }
 }
 
@@ -158,9 +156,11 @@ async function followForever(api: ApiClient, source: LogSource, log: KeptLog): P
   // Opened before the stored lines are read, so that no line between them is lost.
   const updates = await followConnection(operationsOf(api), { ...source, types: ['log'] });
   await log.printAll(absence);
+  // IDs are ordered within a run: a late entry of an earlier run may have a smaller ID than the last printed one.
+  const { last = '' } = log;
   for await (const update of updates) {
     if (update.type === 'away') absence.begin(update.error);
     else absence.end();
-    if (update.type === 'log') log.print(update.logs);
+    if (update.type === 'log') log.print(update.logs.filter(({ id }) => id > last));
   }
 }

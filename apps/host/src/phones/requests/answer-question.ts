@@ -165,7 +165,7 @@ async function untilAtRest(driver: Driver, signal: AbortSignal): Promise<void> {
     return driver.digestOf(root) ?? '';
   };
   await pause(restMs, signal);
-  await whenAtRest(look, signal).catch(() => false);
+  await whenAtRest(look, signal).catch(() => undefined);
 }
 
 /** Executes the input. If requested, resolves with the window that received a tap or a swipe. */

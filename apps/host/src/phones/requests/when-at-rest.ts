@@ -7,18 +7,17 @@ const maxWaitMs = 3000;
 
 /**
  * Reads a screen until two consecutive readings have the same digest. `before` is the digest of an earlier reading that
- * still counts. Returns false when the screen still moved after three seconds.
+ * still counts. A screen that still moves after three seconds counts as at rest.
  */
 export async function whenAtRest(
   look: () => Promise<string>,
   signal: AbortSignal,
   before?: string,
-): Promise<boolean> {
+): Promise<void> {
   const until = performance.now() + maxWaitMs;
   for (let last = before; ;) {
     const digest = await look();
-    if (digest === last) return true;
-    if (performance.now() >= until) return false;
+    if (digest === last || performance.now() >= until) return;
     last = digest;
     await pause(restMs, signal);
     signal.throwIfAborted();
