@@ -157,7 +157,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       to.kind === 'package' &&
       DATABASE_PACKAGES.includes(to.name) &&
       !from.isTest &&
-      from.workspace !== 'bench' &&
+      !['bench', 'packages/sqlite-thread'].includes(from.workspace) &&
       !/^(.+-)?store\.ts$/.test(from.fileName) &&
       !from.folders.includes('db'),
   },

@@ -1,7 +1,8 @@
 /** Checks all output of a run while the cable is cut and host and server are killed: nothing is lost or duplicated. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readHostRows } from '@phalanx/host/testing/host-rows';
 import { until } from '@phalanx/host/testing/until';
 import {
   fileRoutes,
@@ -104,13 +105,8 @@ const spooledFolder = (): string => path.join(installation.folder, 'host', 'host
 
 /** Returns the spooled files of a run on the host. */
 async function spooledOf(runId: string): Promise<SpooledFile[]> {
-  const indexes = (await readdir(spooledFolder())).filter((name) => name.endsWith('.json'));
-  const texts = await Promise.all(
-    // A file that has disappeared was acknowledged.
-    indexes.map((name) => readFile(path.join(spooledFolder(), name), 'utf8').catch(() => undefined)),
-  );
-  return texts
-    .flatMap((text) => (text === undefined ? [] : Spooled.Parse(JSON.parse(text))))
+  return readHostRows(path.join(installation.folder, 'host'), 'run_file')
+    .map(({ value }) => Spooled.Parse(JSON.parse(value)))
     .filter(({ run_id }) => run_id === runId);
 }
 

@@ -6,6 +6,7 @@ import type { TouchedNode, UiNode } from '@phalanx/protocol';
 import type { Driver } from '../../apps/host/src/driver/driver.ts';
 import { touchedOf } from '../../apps/host/src/driver/touch/find-touched.ts';
 import { type PhoneWatch, watchPhones } from '../../apps/host/src/phones/watch-phones.ts';
+import { openHostStore } from '../../apps/host/src/store/host-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { countPackets } from '../phones/bare-video.ts';
 import { BareHelper, openBareResident } from '../phones/bare-helper.ts';
@@ -88,7 +89,8 @@ answerParent({
     Type.Object({ ports: Type.Array(Type.Integer()), dataDir: Type.String(), isLarge: Type.Boolean() }),
     async ({ ports, dataDir, isLarge }) => {
       const addresses = ports.map((port) => ({ host: '127.0.0.1', port }));
-      const watch = watchPhones({ addresses, dataDir, log, ...quiet });
+      const store = await openHostStore({ dir: dataDir, log });
+      const watch = watchPhones({ addresses, dataDir, store, log, ...quiet });
       const drivers = [await driverOf(watch, 'phone-0'), await driverOf(watch, 'phone-1')];
       for (const one of drivers) if (isLarge) await one.call('app.launch', { packageName: largeApp });
       [driver, bareDriver] = drivers;
@@ -107,7 +109,8 @@ answerParent({
     Type.Object({ ports: Type.Array(Type.Integer()), dataDir: Type.String() }),
     async ({ ports: [ours = 0, theirs = 0], dataDir }) => {
       const addresses = [{ host: '127.0.0.1', port: ours }];
-      const watch = watchPhones({ addresses, dataDir, log, helper: 'resident', ...quiet });
+      const store = await openHostStore({ dir: dataDir, log });
+      const watch = watchPhones({ addresses, dataDir, store, log, helper: 'resident', ...quiet });
       driver = await driverOf(watch, 'phone-0');
       await aimOn(driver);
       bareCalls = await openBareResident(theirs, dataDir);

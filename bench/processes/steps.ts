@@ -15,6 +15,7 @@ import { RunSecrets } from '../../apps/host/src/runs/run-secrets.ts';
 import { RunTasks } from '../../apps/host/src/runs/run-tasks.ts';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
 import { RunTrace } from '../../apps/host/src/logs/run-trace.ts';
+import { openHostStore } from '../../apps/host/src/store/host-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 
 const log = pino({ level: 'error' });
@@ -102,7 +103,8 @@ answerParent({
   open: command(
     Type.Object({ host: Type.String(), port: Type.Integer(), dataDir: Type.String() }),
     async ({ host, port, dataDir }) => {
-      phones = watchPhones({ addresses: [{ host, port }], dataDir, log });
+      const store = await openHostStore({ dir: dataDir, log });
+      phones = watchPhones({ addresses: [{ host, port }], dataDir, store, log });
       pool = await createSandboxPool({
         size: 1,
         memoryMb,

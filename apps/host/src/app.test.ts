@@ -43,7 +43,7 @@ describe('a host', () => {
     await host.service.until(() => host.service.messages(runId).length > 0);
     await host.stop();
     expect(host.service.runs.get(runId)).toMatchObject({ status: 'failed', error: { code: 'host_stopped' } });
-    expect(await host.filesOf('runs')).toEqual([]);
+    expect(host.keysOf('run')).toEqual([]);
   });
 });
 

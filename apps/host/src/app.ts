@@ -8,9 +8,9 @@ import {
   programLog,
   SettingError,
 } from '@phalanx/settings';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
@@ -21,7 +21,6 @@ import { createServiceClock } from './connection/service-clock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { Pairings } from './adb/pairings.ts';
-import { replaceFile } from './disk/replace-file.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
 import { findScrcpyServer } from './driver/video/scrcpy-file.ts';
 import { DefaultSettings, loadDefaultSettings } from './driver/settings/default-settings.ts';
@@ -32,13 +31,12 @@ import { defaultRecordLimits, type RecordLimits } from './records/record-limits.
 import { RecordSender } from './records/outgoing/record-sender.ts';
 import { RunFileSender } from './runs/files/run-file-sender.ts';
 import { RunOutbox } from './runs/run-outbox.ts';
-import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
 import { ReplayAnswerer } from './sandbox/replay/replays.ts';
+import { loadHostId } from './store/host-id.ts';
+import { type HostStore, openHostStore } from './store/host-store.ts';
 import { type HostTimings, hostTimings } from './time/host-timings.ts';
-
-const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Overrides for a test, or for a process that runs the host beside other services. */
 export interface HostOverrides {
@@ -80,6 +78,8 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     await prepareFolder(dir);
     opened.defer(await lockFolder(dir));
     const hostId = await loadHostId(dir);
+    const store = await openHostStore({ dir, log });
+    opened.defer(() => store.close());
     const confinement = overrides.confinement ?? (await openConfinement());
     logConfinement(confinement, config, log);
     const pool = overrides.sandboxes ?? (await openPool(config, confinement, log));
@@ -92,6 +92,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       adbServer: config.adbServer,
       addresses: config.phones,
       dataDir: dir,
+      store,
       log,
       rules: {
         minBatteryPercent: config.minBattery,
@@ -109,6 +110,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       config,
       overrides,
       dir,
+      store,
       hostId,
       log,
       pool,
@@ -132,6 +134,7 @@ interface Parts {
   config: HostConfig;
   overrides: HostOverrides;
   dir: string;
+  store: HostStore;
   hostId: string;
   log: Logger;
   pool: SandboxPool;
@@ -165,6 +168,7 @@ async function connect({
   config,
   overrides,
   dir,
+  store,
   hostId,
   log,
   pool,
@@ -179,12 +183,11 @@ async function connect({
   const clock = createServiceClock();
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
   const server = new ApiClient({ url: serverUrl.href, token, retryForMs: 0 });
-  const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
-  const journal = new RunJournal(join(dir, 'runs'));
-  const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, server, connection, log };
+  const spool = new LogSpool({ store, connection, clock, log, limits });
+  const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, server, connection, store, log };
   const maxRunBytes = config.runFilesMb * 1_000_000;
   const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
-  const outbox = new RunOutbox({ journal, spool, files, connection, clock, timings, log });
+  const outbox = new RunOutbox({ store, spool, files, connection, clock, timings, log });
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
   const launcher = new RunLauncher({
     outbox,
@@ -268,19 +271,6 @@ async function settledWithin(work: Promise<void>, timeoutMs: number): Promise<vo
   const timer = setTimeout(resolve, timeoutMs);
   await Promise.race([work, timeout]);
   clearTimeout(timer);
-}
-
-/** Returns the ID of this host, which the first start generates and stores in `dir`. */
-async function loadHostId(dir: string): Promise<string> {
-  const path = join(dir, 'host-id');
-  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  if (pattern.test(kept.trim())) return kept.trim();
-  const made = randomUUID();
-  await replaceFile(path, `${made}\n`, { flush: true });
-  return made;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,8 @@ import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-pho
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { launchOf } from './testing/launch-of.ts';
 import { startTestService, type TestService } from './testing/test-service.ts';
-import { until, untilJournaled } from './testing/until.ts';
+import { readHostRows, untilJournaled } from './testing/host-rows.ts';
+import { until } from './testing/until.ts';
 
 const serial = 'simulated-1';
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -90,8 +91,7 @@ describe('the host process', () => {
     await isZone('Asia/Kolkata');
     spawnHost();
     await isZone('UTC');
-    const folder = join(dataDir, 'host', 'phone-settings');
-    await expect.poll(() => readdir(folder)).toEqual([]);
+    await expect.poll(() => readHostRows(dataDir, 'earlier_settings')).toEqual([]);
   });
 
   it('killed in the middle of runs, leaves a prefix without gaps and a true end of each, and runs none again', async () => {
@@ -156,7 +156,7 @@ describe('the host process', () => {
       const messages = service.messages(runId);
       expect(messages.slice(0, -1)).toEqual(upTo(messages.length - 1));
       expect(messages.at(-1)).toBe('The host program was stopped, which ended this run.');
-      expect(await readdir(join(dataDir, 'host', 'spool'))).toEqual([]);
+      expect(readHostRows(dataDir, 'log_chunk')).toEqual([]);
     },
   );
 

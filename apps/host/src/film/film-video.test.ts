@@ -1,12 +1,13 @@
 /** Films of runs on a phone that encodes its screen as H.264. */
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScreenMask } from '@phalanx/protocol';
 import { makeScrcpyServer } from '@phalanx/simulated-phone';
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 import { expect, it } from 'vitest';
+import { readHostRows } from '../testing/host-rows.ts';
 import { launchOf } from '../testing/launch-of.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
 import { until, untilEmpty } from '../testing/until.ts';
@@ -138,12 +139,8 @@ it('that could not be brought to the server is on disk for the next life of the 
   await openWithScrcpy();
   host.service.records.answer = () => 500;
   const runId = launch(moving, true);
-  const names = async (): Promise<string[]> => {
-    const indexes = (await readdir(host.pathOf('files'))).filter((name) => name.endsWith('.json'));
-    const texts = indexes.map((name) => readFile(join(host.pathOf('files'), name), 'utf8'));
-    return (await Promise.all(texts)).filter((text) => text.includes('.mp4'));
-  };
-  await until('a video on disk', names, ({ length }) => length > 0);
+  const videos = () => readHostRows(host.dataDir, 'run_file').filter(({ value }) => value.includes('.mp4'));
+  await until('a video on disk', videos, ({ length }) => length > 0);
   await host.stop();
   host.service.records.answer = () => 200;
   await host.reopen();

@@ -21,10 +21,10 @@ export interface LogLimits {
   frameBytes: number;
   /** Number of bytes waiting for the network above which no frame is sent, so that heartbeats are not delayed. */
   socketBytes: number;
-  /** Size at which a spool file is rotated, so that stored entries can be deleted. */
-  segmentBytes: number;
-  /** Age at which a spool file is rotated, in milliseconds. */
-  segmentMs: number;
+  /** Maximum size of the entries of a run that are written to disk together. */
+  chunkBytes: number;
+  /** Pause before the disk is tried again after a failure, in milliseconds. */
+  diskRetryMs: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -41,8 +41,8 @@ export const defaultLogLimits: Readonly<LogLimits> = Object.freeze({
   framesInTotal: 64,
   frameBytes: mebibyte / 4,
   socketBytes: mebibyte,
-  segmentBytes: mebibyte,
-  segmentMs: 60_000,
+  chunkBytes: mebibyte,
+  diskRetryMs: 1000,
 });
 
 /** Memory that the logs of all runs use together, in bytes. */

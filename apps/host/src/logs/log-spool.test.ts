@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,28 +10,33 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hello } from '../connection/pages.ts';
 import { ServerConnection } from '../connection/server-connection.ts';
 import { createServiceClock } from '../connection/service-clock.ts';
+import { type HostStore, openHostStore } from '../store/host-store.ts';
 import { startTestService, type TestService } from '../testing/test-service.ts';
 import type { LogLimits } from './log-limits.ts';
 import { LogSpool } from './log-spool.ts';
+import { LogTable } from './log-table.ts';
 
 let service: TestService;
 let dir: string;
+let store: HostStore;
 let close: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
   service = await startTestService();
   dir = await mkdtemp(join(tmpdir(), 'phalanx-spool-'));
+  store = await openHostStore({ dir, log: pino({ level: 'silent' }) });
 });
 
 afterEach(async () => {
   for (const end of close) await end();
   close = [];
   await service.close();
+  await store.close();
   await rm(dir, { recursive: true });
   expect(service.violations).toEqual([]);
 });
 
-/** Opens a spool in `dir` with its own connection, as every start of a host does. */
+/** Opens a spool of `store` with its own connection, as every start of a host does. */
 function openSpool(limits: Partial<LogLimits> = {}) {
   const lines: { level: number; msg: string }[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -42,7 +47,7 @@ function openSpool(limits: Partial<LogLimits> = {}) {
     clock,
     log,
   });
-  const spool = new LogSpool({ dir, connection, clock, log, limits });
+  const spool = new LogSpool({ store, connection, clock, log, limits });
   const hello = (): Hello => ({
     type: 'hello',
     protocol_version: hostProtocolVersion,
@@ -85,15 +90,22 @@ const entry = (message: string) =>
   ({ timestamp: Date.now(), level: 'log', path: null, lineNumber: 1, message }) as const;
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => entry(`line ${from + index}`));
-/** Returns lines of a spool file with five entries each. */
-function linesOf(first: number, last: number): string {
-  const lines = Array.from({ length: last - first + 1 }, (_, index) => {
-    const seq = (first + index - 1) * 5 + 1;
-    const entries = numbered(seq, 5).map(({ timestamp, message }) => [timestamp, 0, 1, message]);
-    return `${JSON.stringify([seq, ...entries])}\n`;
-  });
-  return lines.join('');
+/** Writes chunks of five entries each, like an earlier host. */
+async function writeChunks(runId: string, first: number, last: number): Promise<void> {
+  for (let chunk = first; chunk <= last; chunk += 1) {
+    const seq = (chunk - 1) * 5 + 1;
+    const entries = numbered(seq, 5).map(({ timestamp, message }) =>
+      JSON.stringify([timestamp, 0, 1, message]),
+    );
+    await new LogTable(store.thread).write([{ runId, firstSeq: seq, entries, storedSeq: 0 }]);
+  }
 }
+/** Returns the numbers of the first entries of all chunks on disk. */
+const chunks = (): Promise<number[]> =>
+  store.thread
+    .run<{ first_seq: number }>({ text: 'SELECT first_seq FROM log_chunk ORDER BY first_seq' })
+    .then((rows) => rows.map(({ first_seq }) => first_seq));
+const limitDisk = (pages: number) => store.thread.run({ text: `PRAGMA max_page_count = ${pages}` });
 
 const expected = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
 const frames = () => service.arrivals.filter((arrival) => arrival.kind === 'logs');
@@ -300,71 +312,51 @@ describe('the log on its way to the server', () => {
   });
 
   it('leaves no stored entry on the disk while its run goes on', async () => {
-    const { spool } = await openOnline({ segmentMs: 20 });
+    const { spool } = await openOnline();
     const log = spool.open(randomUUID());
     for (const part of [1, 11, 21]) {
       void log.push(numbered(part, 10));
       await log.whenStored();
-      await expect.poll(() => readdir(dir)).toEqual([]);
+      await expect.poll(chunks).toEqual([]);
     }
     service.acknowledgesLogs = false;
     void log.push(numbered(31, 10));
-    // On a slow disk, the file of the previous entries may be opened only after they are stored; these entries join
-    // them.
-    await expect.poll(() => readdir(dir)).toEqual([expect.stringMatching(/\.[23]1\.ndjson$/)]);
+    await expect.poll(chunks).toEqual([31]);
     await service.until(() => service.messages(log.runId).length === 40);
     expect(service.messages(log.runId)).toEqual(expected(40));
   });
 
-  it('takes up what a killed host has left, but for the line it was writing', async () => {
+  it('takes up what a killed host has left', async () => {
     const runId = randomUUID();
     const first = openSpool();
     await first.spool.recover(() => true);
     void first.spool.open(runId).push(numbered(1, 500));
     await first.end();
-    const [name = ''] = await readdir(dir);
-    await appendFile(join(dir, name), `[501,[${Date.now()},0,1,"line 501"],[17`);
     const { spool } = await openOnline();
     await spool.open(runId).whenStored();
     expect(service.messages(runId)).toEqual(expected(500));
   });
 
   it.each([
-    ['cut in the middle', async (path: string) => truncate(path, 4321)],
-    [
-      'followed by something else',
-      async (path: string) => appendFile(path, '\0\0\0\n[9999,[1,0,1,"far"]]\n'),
-    ],
-    ['without a line', async (path: string) => writeFile(path, linesOf(1, 20) + linesOf(22, 40))],
-    ['with a line twice', async (path: string) => writeFile(path, linesOf(1, 20) + linesOf(20, 40))],
-  ])('never leaves a gap when a file is %s', async (_, damage) => {
+    ['is of another form', "UPDATE log_chunk SET entries = '[1,0,1' WHERE first_seq = 101"],
+    ['holds something else', 'UPDATE log_chunk SET entries = \'["far"]\' WHERE first_seq = 101'],
+    ['is missing', 'DELETE FROM log_chunk WHERE first_seq = 101'],
+    ['is there twice', 'UPDATE log_chunk SET first_seq = 103 WHERE first_seq = 106'],
+  ])('never leaves a gap when a chunk %s', async (_, damage) => {
     const runId = randomUUID();
-    const path = join(dir, `${runId}.1.ndjson`);
-    await writeFile(path, linesOf(1, 50));
-    await damage(path);
+    await writeChunks(runId, 1, 50);
+    await store.thread.run({ text: damage });
     const { spool } = await openOnline();
     await spool.open(runId).whenStored();
     const { length } = service.messages(runId);
-    expect(length).toBeGreaterThan(50);
+    expect(length).toBeGreaterThanOrEqual(100);
+    expect(length).toBeLessThan(250);
     expect(service.messages(runId)).toEqual(expected(length));
-  });
-
-  it('deletes the files of stored entries while the run goes on, and the rest at its end', async () => {
-    const { spool } = await openOnline({ segmentBytes: 1000 });
-    const log = spool.open(randomUUID());
-    for (let from = 1; from <= 1000; from += 100) {
-      void log.push(numbered(from, 100));
-      await log.whenStored();
-    }
-    await log.close();
-    expect((await readdir(dir)).length).toBeLessThan(5);
-    await spool.remove(log.runId);
-    expect(await readdir(dir)).toEqual([]);
   });
 
   it('goes on from the stored position after a restart', async () => {
     const runId = randomUUID();
-    const first = await openOnline({ segmentBytes: 1000 });
+    const first = await openOnline();
     const log = first.spool.open(runId);
     void log.push(numbered(1, 300));
     await log.whenStored();
@@ -384,8 +376,8 @@ describe('the log on its way to the server', () => {
     void first.spool.open(runId).push(numbered(1, 100));
     await first.spool.open(runId).whenStored();
     await first.end();
-    for (const name of await readdir(dir)) await rm(join(dir, name));
-    await writeFile(join(dir, `${runId}.1.ndjson`), `[1,[${Date.now()},0,1,"line 1"]]\n`);
+    const entries = [JSON.stringify([Date.now(), 0, 1, 'line 1'])];
+    await new LogTable(store.thread).write([{ runId, firstSeq: 1, entries, storedSeq: 0 }]);
     const { spool } = await openOnline();
     await spool.open(runId).whenStored();
     void spool.open(runId).push([entry('line 101')]);
@@ -393,30 +385,46 @@ describe('the log on its way to the server', () => {
     expect(service.messages(runId)).toEqual(expected(101));
   });
 
-  it('deletes the logs of runs that nobody knows', async () => {
+  it('deletes the logs of runs that nobody knows, and of a run that is removed', async () => {
     const first = openSpool();
     await first.spool.recover(() => true);
     void first.spool.open(randomUUID()).push(numbered(1, 3));
     await first.end();
-    await openSpool().spool.recover(() => false);
-    expect(await readdir(dir)).toEqual([]);
+    expect(await chunks()).toEqual([1]);
+    const { spool } = openSpool();
+    await spool.recover(() => false);
+    expect(await chunks()).toEqual([]);
+    const log = spool.open(randomUUID());
+    void log.push(numbered(1, 3));
+    await expect.poll(chunks).toEqual([1]);
+    await spool.remove(log.runId);
+    expect(await chunks()).toEqual([]);
   });
 
-  it('goes on from memory when the disk fails, and says it once', async () => {
-    const { spool, lines } = await openOnline();
-    await rm(dir, { recursive: true });
+  it('goes on from memory while the disk is full, says it once, and writes all when it has room again', async () => {
+    const { spool, lines } = await openOnline({ diskRetryMs: 10 });
+    await limitDisk(1);
     const runId = randomUUID();
     const log = spool.open(runId);
     for (let from = 1; from <= 300; from += 100) {
       void log.push(numbered(from, 100));
       await log.whenStored();
     }
-    await log.close();
-    expect(service.messages(runId)).toEqual(expected(300));
-    expect(lines.filter(({ level }) => level === 50).map(({ msg }) => msg)).toEqual([
-      'A log can not be written to disk; it is kept in memory only. Is the disk full?',
-    ]);
-    await spool.remove(runId);
-    await openSpool().spool.recover(() => true);
+    service.acknowledgesLogs = false;
+    const padded = numbered(301, 100).map(({ message, ...rest }) => ({
+      ...rest,
+      message: message.padEnd(1000),
+    }));
+    void log.push(padded);
+    await service.until(() => service.messages(runId).length === 400);
+    await expect
+      .poll(() => lines.filter(({ level }) => level === 50).map(({ msg }) => msg))
+      .toEqual(['Logs can not be written to disk; they are kept in memory only. Is the disk full?']);
+    expect(await chunks()).not.toContain(301);
+    await limitDisk(1_000_000);
+    await expect.poll(chunks).toEqual([301]);
+    service.acknowledgeAll();
+    await log.whenStored();
+    await expect.poll(chunks).toEqual([]);
   });
 });

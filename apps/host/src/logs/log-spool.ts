@@ -1,16 +1,16 @@
-import { mkdir } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import { defaultLogLimits, type LogBudget, type LogLimits } from './log-limits.ts';
-import { type Segment, SpoolFile, listSpooledRuns, recoverLog } from './spool-file.ts';
+import { LogTable } from './log-table.ts';
+import { LogWriter } from './log-writer.ts';
 import { SpooledLog } from './spooled-log.ts';
+import type { HostStore } from '../store/host-store.ts';
 import { onceATurn } from '../time/once-a-turn.ts';
 
 interface LogSpoolOptions {
-  /** Folder that only the spool uses. */
-  dir: string;
+  store: HostStore;
   connection: ServerConnection;
   clock: ServiceClock;
   log: Logger;
@@ -24,30 +24,34 @@ export class LogSpool {
   readonly #logs = new Map<string, SpooledLog>();
   readonly #budget: LogBudget = { usedBytes: 0 };
   readonly #sender: LogSender;
+  readonly #table: LogTable;
+  readonly #writer: LogWriter;
 
   constructor(options: LogSpoolOptions) {
     this.#options = options;
     this.#limits = { ...defaultLogLimits, ...options.limits };
     this.#sender = new LogSender(options.connection, this.#limits);
+    this.#table = new LogTable(options.store.thread);
+    this.#writer = new LogWriter({ table: this.#table, limits: this.#limits, log: options.log });
     options.connection.onOnline(() => this.#logs.forEach((log) => log.wentOnline()));
     options.connection.onOffline(() => this.#wentOffline());
   }
 
   /** Recovers logs that an earlier process of the host left behind, for the runs that `isKnown`; deletes all others. */
   async recover(isKnown: (runId: string) => boolean): Promise<void> {
-    const { dir } = this.#options;
-    await mkdir(dir, { recursive: true });
-    for (const runId of await listSpooledRuns(dir)) {
-      const { firstSeq, entries, segments } = await recoverLog(dir, runId);
-      const log = this.open(runId, segments);
-      log.restore(firstSeq, entries);
-      if (!isKnown(runId)) await this.remove(runId);
+    for (const runId of await this.#table.runIds()) {
+      if (!isKnown(runId)) {
+        await this.#table.remove(runId);
+        continue;
+      }
+      const { firstSeq, entries } = await this.#table.read(runId);
+      this.open(runId).restore(firstSeq, entries);
     }
   }
 
   /** Returns the log of a run; creates it on first use. */
-  open(runId: string, segments: readonly Segment[] = []): SpooledLog {
-    const { dir, log, clock, connection } = this.#options;
+  open(runId: string): SpooledLog {
+    const { clock, connection } = this.#options;
     const known = this.#logs.get(runId);
     if (known !== undefined) return known;
     const opened = new SpooledLog({
@@ -55,9 +59,11 @@ export class LogSpool {
       clock,
       limits: this.#limits,
       budget: this.#budget,
-      file: new SpoolFile({ ...this.#limits, dir, runId, log, segments }),
       isOnline: () => connection.online,
-      onChange: (changed) => this.#sender.offer(changed),
+      onChange: (changed) => {
+        this.#sender.offer(changed);
+        this.#writer.offer(changed);
+      },
     });
     this.#logs.set(runId, opened);
     return opened;
@@ -77,12 +83,15 @@ export class LogSpool {
     if (log === undefined) return;
     this.#logs.delete(runId);
     this.#sender.withdraw(log);
-    await log.remove();
+    this.#writer.withdraw(log);
+    log.forget();
+    await this.#table.remove(runId);
   }
 
-  /** Closes the logs. The files stay for the next start of the host. */
+  /** Closes the logs. Their entries stay on disk for the next start of the host. */
   async close(): Promise<void> {
-    await Promise.all([...this.#logs.values()].map((log) => log.close()));
+    for (const log of this.#logs.values()) log.close();
+    await this.#writer.close();
   }
 
   #wentOffline(): void {

@@ -11,7 +11,7 @@ import type { ServiceClock } from '../connection/service-clock.ts';
 import { hourMs } from '@phalanx/timing/durations';
 import type { EndedStep } from './run-trace.ts';
 import type { LogBudget, LogLimits } from './log-limits.ts';
-import type { SpoolFile } from './spool-file.ts';
+import type { LogChange } from './log-table.ts';
 
 /** Maximum distance from the host's own time, in milliseconds. A time beyond it was made up by the run's process. */
 const maxAgeMs = hourMs;
@@ -23,7 +23,6 @@ export interface SpooledLogOptions {
   clock: ServiceClock;
   limits: LogLimits;
   budget: LogBudget;
-  file: SpoolFile;
   isOnline: () => boolean;
   /** Called when there may be something to send. */
   onChange: (log: SpooledLog) => void;
@@ -40,6 +39,10 @@ export class SpooledLog {
   readonly #window = new LogWindow();
   #storedSeq = 0;
   #sentSeq = 0;
+  /** Number of the last entry that is on disk. */
+  #writtenSeq = 0;
+  /** Number up to which the entries are deleted from the disk. */
+  #trimmedSeq = 0;
   /** Number of the last entry of each unacknowledged frame. */
   #framesInFlight: number[] = [];
   #droppedCount = 0;
@@ -75,8 +78,10 @@ export class SpooledLog {
   restore(firstSeq: number, entries: readonly string[]): void {
     this.#storedSeq = firstSeq - 1;
     this.#sentSeq = this.#storedSeq;
+    this.#trimmedSeq = this.#storedSeq;
     this.#window.trim(this.#storedSeq);
     for (const entry of entries) this.#hold(entry);
+    this.#writtenSeq = this.#window.lastSeq;
     this.#options.onChange(this);
   }
 
@@ -128,7 +133,6 @@ export class SpooledLog {
     const beforeBytes = this.#window.sizeBytes;
     this.#window.trim(seq);
     this.#options.budget.usedBytes -= beforeBytes - this.#window.sizeBytes;
-    this.#options.file.trim(seq);
     if (this.#window.sizeBytes <= this.#options.limits.pressureBytes / 2) this.#release();
     if (this.allStored) this.#tellStored();
     this.#options.onChange(this);
@@ -156,21 +160,43 @@ export class SpooledLog {
     await stored.promise;
   }
 
-  async close(): Promise<void> {
-    this.#release();
-    await this.#options.file.close();
+  /** Whether the disk holds what the server has not stored, and nothing else. */
+  get isOnDisk(): boolean {
+    return this.#nextToWrite > this.#window.lastSeq && this.#trimmedSeq >= this.#storedSeq;
   }
 
-  /** Forgets the log and deletes its files. */
-  async remove(): Promise<void> {
+  /** Returns what is to be written to disk next, of limited size. */
+  unwritten(): LogChange {
+    const firstSeq = this.#nextToWrite;
+    const entries = this.#window.slice(firstSeq, this.#options.limits.chunkBytes);
+    return { runId: this.runId, firstSeq, entries, storedSeq: this.#storedSeq };
+  }
+
+  /** Records that the change is on disk. */
+  written({ firstSeq, entries, storedSeq }: LogChange): void {
+    this.#writtenSeq = Math.max(this.#writtenSeq, firstSeq + entries.length - 1);
+    this.#trimmedSeq = Math.max(this.#trimmedSeq, storedSeq);
+  }
+
+  /** Forgets the entries, and releases the run. */
+  forget(): void {
     this.#options.budget.usedBytes -= this.#window.sizeBytes;
     this.#window.trim(this.#window.lastSeq);
+    this.#writtenSeq = this.#window.lastSeq;
+    this.#trimmedSeq = this.#storedSeq;
     this.#release();
-    await this.#options.file.remove();
+  }
+
+  close(): void {
+    this.#release();
+  }
+
+  get #nextToWrite(): number {
+    return Math.max(this.#writtenSeq, this.#storedSeq) + 1;
   }
 
   #take(entry: string): void {
-    if (this.#options.isOnline() || !this.#isFullWith(entry)) this.#append(entry);
+    if (this.#options.isOnline() || !this.#isFullWith(entry)) this.#hold(entry);
     else this.#droppedCount += 1;
   }
 
@@ -187,13 +213,9 @@ export class SpooledLog {
     return isRunFull || budget.usedBytes + sizeBytes > limits.totalBytes;
   }
 
-  #append(entry: string): void {
-    this.#options.file.append(this.#hold(entry), entry);
-  }
-
-  #hold(entry: string): number {
+  #hold(entry: string): void {
     this.#options.budget.usedBytes += sizeOf(entry);
-    return this.#window.push(entry);
+    this.#window.push(entry);
   }
 
   /** Adds an entry in place of the dropped ones that gives their number. */
@@ -205,7 +227,7 @@ export class SpooledLog {
     const buffer = `${Math.max(1, Math.round(this.#fullBufferBytes / 1024 / 1024))} MiB`;
     const message = `${what} here: the service could not be reached and the buffer of ${buffer} was full`;
     const entry = { timestamp: Date.now(), level: 'warn', path: null, lineNumber: 0, message } as const;
-    this.#append(encodeLogEntry(entry, this.#options.clock));
+    this.#hold(encodeLogEntry(entry, this.#options.clock));
   }
 
   #isUnderPressure(): boolean {
@@ -285,11 +307,9 @@ export class LogWindow {
     return this.#sizeBytes;
   }
 
-  /** Adds an entry and returns its number. */
-  push(entry: string): number {
+  push(entry: string): void {
     this.#entries.push(entry);
     this.#sizeBytes += sizeOf(entry);
-    return this.lastSeq;
   }
 
   /** Returns the entries from number `seq` on that fit into one frame, but at least one if any exists. */

@@ -6,7 +6,7 @@ import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { EarlierValues } from '../driver/settings/change-settings.ts';
 import type { PhoneIdentity } from './identity/phone-identity.ts';
-import type { PhoneHistory } from './health/history-folder.ts';
+import type { PhoneHistory } from './health/phone-histories.ts';
 import {
   type Phone,
   type PhoneDescription,

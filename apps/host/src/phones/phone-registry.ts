@@ -4,7 +4,7 @@ import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
 import { type CallQueue, createCallQueue } from '../driver/call-queue.ts';
 import type { PhoneShell } from '../driver/shell/phone-shell.ts';
 import type { EarlierSettings } from '../driver/settings/change-settings.ts';
-import { type HistoryFolder, PhoneHistory } from './health/history-folder.ts';
+import { type PhoneHistories, PhoneHistory } from './health/phone-histories.ts';
 import type { KnownPhones } from './identity/known-phones.ts';
 import { leadToOnePhone } from './identity/one-phone.ts';
 import { identifyPhone, type PhoneIdentity, readAndroidId } from './identity/phone-identity.ts';
@@ -17,7 +17,7 @@ const namelessGraceMs = 1000;
 const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offline']);
 
 interface RegistryParts {
-  readonly histories: HistoryFolder;
+  readonly histories: PhoneHistories;
   readonly earlier: EarlierSettings;
   readonly known: KnownPhones;
   readonly log: Logger;
@@ -37,7 +37,7 @@ class DoubtfulPhone extends Error {
 /** Identifies the phone behind each link, and assigns the link to that phone's supervisor. */
 export class PhoneRegistry {
   readonly #options: SessionOptions;
-  readonly #histories: HistoryFolder;
+  readonly #histories: PhoneHistories;
   readonly #earlier: EarlierSettings;
   readonly #known: KnownPhones;
   readonly #log: Logger;

@@ -4,7 +4,7 @@ import type { HeldMasks } from '../driver/masks/masked-screen.ts';
 import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { HeldSettings } from '../driver/settings/held-settings.ts';
 import type { PhoneIdentity } from './identity/phone-identity.ts';
-import type { PhoneHistory } from './health/history-folder.ts';
+import type { PhoneHistory } from './health/phone-histories.ts';
 import type { TypedSecrets } from '../driver/masks/typed-secrets.ts';
 import type { PhoneUses } from './phone-uses.ts';
 import type { ScreenHolder } from './screen-holder.ts';

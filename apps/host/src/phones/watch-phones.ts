@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Address } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { watchAdbServer } from '../adb/adb-server.ts';
@@ -7,7 +6,7 @@ import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
 import type { ReconnectPauses } from '../adb/reconnect.ts';
 import { EarlierSettings } from '../driver/settings/change-settings.ts';
-import { HistoryFolder } from './health/history-folder.ts';
+import { PhoneHistories } from './health/phone-histories.ts';
 import type { Phone } from './phone.ts';
 import type { NoVideo } from '../driver/video/screen-video.ts';
 import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
@@ -16,6 +15,7 @@ import type { PhoneRules } from './health/phone-health.ts';
 import { KnownPhones } from './identity/known-phones.ts';
 import { PhoneRegistry } from './phone-registry.ts';
 import type { HelperChoice } from '../config.ts';
+import type { HostStore } from '../store/host-store.ts';
 import { type HostTimings, hostTimings } from '../time/host-timings.ts';
 import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';
 
@@ -24,8 +24,9 @@ export interface WatchPhonesOptions {
   readonly adbServer?: Address | undefined;
   /** Addresses of phones that are reached without an adb server. */
   readonly addresses: readonly Address[];
-  /** Folder with the host's ADB key and the histories of phones. */
+  /** Folder with the host's ADB key. */
   readonly dataDir: string;
+  readonly store: HostStore;
   readonly log: Logger;
   /** Default `hostTimings`. */
   readonly timings?: Partial<HostTimings> | undefined;
@@ -74,9 +75,9 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   } = options;
   const starts = new StartQueue(options.starts);
   const timings = { ...hostTimings, ...options.timings };
-  const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
-  const earlier = new EarlierSettings(join(options.dataDir, 'phone-settings'), options.log);
-  const known = new KnownPhones(join(options.dataDir, 'known-phones'), options.log);
+  const histories = new PhoneHistories(options.store, options.log);
+  const earlier = new EarlierSettings(options.store);
+  const known = new KnownPhones(options.store, options.log);
   const registry = new PhoneRegistry(
     {
       timings,

@@ -17,7 +17,7 @@ import { RunTrace } from '../logs/run-trace.ts';
 import { answerCall } from './answer-call.ts';
 import { RunAccount } from './run-account.ts';
 import type { RunPermissions } from './run-permissions.ts';
-import { failed, type RunEnd } from './run-journal.ts';
+import { failed, type RunEnd } from './run-record.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import type { RunTasks } from './run-tasks.ts';
 

@@ -68,8 +68,8 @@ const begun = (runId: string): Promise<void> =>
 const putBack = (before: object): Promise<unknown> =>
   until(
     'the settings as they were',
-    async () => ({ now: settingsOf(host.phone), files: await host.filesOf('phone-settings') }),
-    ({ now, files }) => isDeepStrictEqual(now, before) && files.length === 0,
+    async () => ({ now: settingsOf(host.phone), kept: host.keysOf('earlier_settings') }),
+    ({ now, kept }) => isDeepStrictEqual(now, before) && kept.length === 0,
   );
 
 describe('settings that a run wants of its phone', () => {
@@ -93,7 +93,7 @@ describe('settings that a run wants of its phone', () => {
       await host.service.untilEnded(runId);
       expect(seen).toMatchObject(asWanted);
       expect(settingsOf(host.phone)).toEqual(before);
-      expect(await host.filesOf('phone-settings')).toEqual([]);
+      expect(host.keysOf('earlier_settings')).toEqual([]);
     },
   );
 

@@ -1,6 +1,6 @@
 import type { RunOutcome } from '@phalanx/protocol';
 
-import type { RunEnd } from './run-journal.ts';
+import type { RunEnd } from './run-record.ts';
 
 const phoneLosses: ReadonlySet<unknown> = new Set(['phone_gone', 'phone_unavailable']);
 

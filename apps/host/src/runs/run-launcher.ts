@@ -18,7 +18,7 @@ import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts
 import { executeRun, type RunStart, type RunTask } from './execute-run.ts';
 import { type HeldRun, holdRun, type RunOutbox } from './run-outbox.ts';
 import type { RunPermissions } from './run-permissions.ts';
-import { failed, type RunEnd, type RunRecord } from './run-journal.ts';
+import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 import { RunSecrets } from './run-secrets.ts';
 import { RunTasks } from './run-tasks.ts';
 import type { HostTimings } from '../time/host-timings.ts';

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isEnded } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 import { serial, useTestHost } from '../testing/test-host.ts';
-import { untilJournaled } from '../testing/until.ts';
+import { untilJournaled, writeHostRows } from '../testing/host-rows.ts';
 
 const host = useTestHost();
 /** Shortens the wait for a server that stores no lines. */
@@ -27,8 +25,8 @@ describe('a host that reports its runs', () => {
     expect(order.at(-1)).toBe('completed');
     expect(host.service.reportsOf(runId)).toHaveLength(2);
     await host.stop();
-    expect(await host.filesOf('runs')).toEqual([]);
-    expect(await host.filesOf('spool')).toEqual([]);
+    expect(host.keysOf('run')).toEqual([]);
+    expect(host.keysOf('log_chunk')).toEqual([]);
   });
 
   it('goes on with a run while the server is away, and reports its lines and its end afterwards', async () => {
@@ -87,12 +85,12 @@ describe('a host that reports its runs', () => {
     host.service.acknowledgesLogs = false;
     const runId = host.launch("console.log('one');");
     expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed', log_left: true });
-    expect(await host.filesOf('spool')).toHaveLength(1);
+    expect(host.keysOf('log_chunk')).toHaveLength(1);
     host.service.acknowledgesLogs = true;
     host.service.acknowledgeAll();
     await host.service.until(() => host.service.reportsOf(runId).at(-1)?.log_left === undefined);
     await host.stop();
-    expect(await host.filesOf('spool')).toEqual([]);
+    expect(host.keysOf('log_chunk')).toEqual([]);
   });
 
   it('repeats an end in every hello until it is stored', async () => {
@@ -112,7 +110,7 @@ describe('a host that reports its runs', () => {
     host.service.acknowledgesRuns = true;
     host.service.acknowledgeAll();
     await host.stop();
-    expect(await host.filesOf('runs')).toEqual([]);
+    expect(host.keysOf('run')).toEqual([]);
   });
 
   it('tells ends with large results without a frame that is too large', async () => {
@@ -128,8 +126,8 @@ describe('a host that reports its runs', () => {
       started_at: 1,
       ended_at: 2,
     };
-    for (const run_id of runIds)
-      await writeFile(join(host.pathOf('runs'), `${run_id}.json`), JSON.stringify({ run_id, ...journaled }));
+    const rows = runIds.map((run_id) => [run_id, JSON.stringify({ run_id, ...journaled })] as const);
+    writeHostRows(host.dataDir, 'run', rows);
     await host.reopen();
     for (const runId of runIds) await host.service.untilEnded(runId);
     host.service.runs.clear();
@@ -148,7 +146,7 @@ describe('a host that reports its runs', () => {
     await host.service.until(() => host.service.messages(runId).length > 0);
     await host.service.goAway();
     await host.stop();
-    expect(await host.filesOf('runs')).toEqual([`${runId}.json`]);
+    expect(host.keysOf('run')).toEqual([runId]);
     await host.service.listen();
     await host.open();
     expect(await host.service.untilEnded(runId)).toMatchObject({
@@ -195,7 +193,7 @@ describe('a host that reports its runs', () => {
   it('ends a run whose journal can not be read as failed', async () => {
     await host.stop();
     const runId = randomUUID();
-    await writeFile(join(host.dataDir, 'host', 'runs', `${runId}.json`), '{"run_id":');
+    writeHostRows(host.dataDir, 'run', [[runId, '{"run_id":']]);
     await host.reopen();
     expect(await host.service.untilEnded(runId)).toMatchObject({
       status: 'failed',

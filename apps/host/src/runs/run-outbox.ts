@@ -6,13 +6,15 @@ import type { ServiceClock } from '../connection/service-clock.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
 import { inPages } from '../connection/pages.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
-import { type RunJournal, failed, type RunEnd, type RunRecord, toRunReport } from './run-journal.ts';
+import { failed, type RunEnd, RunRecord, toRunReport } from './run-record.ts';
+import type { HostStore } from '../store/host-store.ts';
+import type { JsonTable } from '../store/json-table.ts';
 import type { HostTimings } from '../time/host-timings.ts';
 import { onceATurn } from '../time/once-a-turn.ts';
 import type { Execution } from './execute-run.ts';
 
 interface RunOutboxOptions {
-  journal: RunJournal;
+  store: HostStore;
   spool: LogSpool;
   files: Pick<RunFileSender, 'whenOffered'>;
   connection: ServerConnection;
@@ -25,21 +27,22 @@ interface RunOutboxOptions {
 export class RunOutbox {
   readonly runs = new HeldRuns();
   readonly #options: RunOutboxOptions;
+  readonly #journal: JsonTable<typeof RunRecord>;
   readonly #reporter: RunReporter;
   readonly #closed = new AbortController();
   readonly #concluding = new Set<Promise<void>>();
 
   constructor(options: RunOutboxOptions) {
     this.#options = options;
+    this.#journal = options.store.table('run', RunRecord);
     this.#reporter = new RunReporter(options.connection, (runId) => this.runs.reportOf(runId));
   }
 
   /** Recovers the runs of an earlier process of the host. Runs that had not ended have failed. */
   async recover(): Promise<void> {
-    const { journal, spool } = this.#options;
-    const journaled = await journal.readAll();
-    for (const { runId, record } of journaled) this.runs.add(holdRun(record ?? unreadable(runId)));
-    await spool.recover((runId) => this.runs.has(runId));
+    const journaled = await this.#journal.all();
+    for (const [runId, record] of journaled) this.runs.add(holdRun(record ?? unreadable(runId)));
+    await this.#options.spool.recover((runId) => this.runs.has(runId));
     for (const run of this.runs.list()) this.#track(this.#concludeRecovered(run));
   }
 
@@ -56,7 +59,7 @@ export class RunOutbox {
 
   /** Records durably that the host has the run, which may begin from now on. */
   async journalStart({ record }: HeldRun): Promise<void> {
-    await this.#options.journal.write(record);
+    await this.#journal.put(record.run_id, record);
   }
 
   /** Resolves when the server has stored that the run begins. Never resolves for a run that the server has canceled. */
@@ -67,7 +70,7 @@ export class RunOutbox {
     if (isEnded(run.record.status)) return;
     run.record = { ...run.record, status: 'running', started_at: startedAt };
     // After a restart of the host, the end of the run still contains its start time.
-    await this.#journal(run.record, 'The start of a run could not be written to disk');
+    await this.#write(run.record, 'The start of a run could not be written to disk');
   }
 
   /** Releases runs whose start the server has stored. */
@@ -119,15 +122,14 @@ export class RunOutbox {
     const { clock, spool } = this.#options;
     run.record = { ...run.record, ...end, ended_at: clock.now() };
     spool.open(run.record.run_id).finish();
-    await this.#journal(run.record, 'The end of a run could not be written to disk');
+    await this.#write(run.record, 'The end of a run could not be written to disk');
     await this.#deliver(run);
   }
 
   /** Writes the record to the journal. On a full disk, the run continues without its entry. */
-  async #journal(record: RunRecord, problem: string): Promise<void> {
-    const { journal, log } = this.#options;
-    await journal.write(record).catch((cause: unknown) => {
-      log.error({ runId: record.run_id, err: cause }, problem);
+  async #write(record: RunRecord, problem: string): Promise<void> {
+    await this.#journal.put(record.run_id, record).catch((cause: unknown) => {
+      this.#options.log.error({ runId: record.run_id, err: cause }, problem);
     });
   }
 
@@ -172,7 +174,7 @@ export class RunOutbox {
     const { run_id } = run.record;
     this.runs.forget(run);
     await this.#options.spool.remove(run_id);
-    await this.#options.journal.remove(run_id);
+    await this.#journal.remove(run_id);
   }
 }
 

@@ -17,7 +17,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { EndedStep } from '../logs/run-trace.ts';
-import type { RunEnd } from './run-journal.ts';
+import type { RunEnd } from './run-record.ts';
 
 class SecretNotFound extends Error {
   readonly code = 'secret_not_found';

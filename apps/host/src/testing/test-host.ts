@@ -13,6 +13,7 @@ import { parseHostConfig } from '../config.ts';
 import { helperPackages } from '../driver/uiautomator2/start-helper.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
 import type { HostTimings } from '../time/host-timings.ts';
+import { readHostRows } from './host-rows.ts';
 import { launchOf } from './launch-of.ts';
 import { prepareHostKey } from './prepare-host-key.ts';
 import { openSharedPool } from './shared-pool.ts';
@@ -137,7 +138,12 @@ export class TestHost {
     return this.statesOf(phone).at(-1);
   }
 
-  /** Returns the names of files in the host's folder `runs`, `spool` or `records`. */
+  /** Returns the keys of a table of the host. */
+  keysOf(table: Parameters<typeof readHostRows>[1]): string[] {
+    return readHostRows(this.dataDir, table).map(({ key }) => key);
+  }
+
+  /** Returns the names of files in the host's folder `records` or `files`. */
   filesOf(folder: string): Promise<string[]> {
     return readdir(this.pathOf(folder));
   }

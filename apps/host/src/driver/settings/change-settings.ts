@@ -1,9 +1,4 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-
-import type { Logger } from 'pino';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 
 import { DriverError } from '../driver-error.ts';
 import { askTogether } from '../shell/ask-together.ts';
@@ -22,8 +17,8 @@ import {
   tellLocation,
   isPlace,
 } from './setting-ways.ts';
-import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
-import { replaceDurably } from '../../disk/replace-file.ts';
+import type { HostStore } from '../../store/host-store.ts';
+import type { JsonTable } from '../../store/json-table.ts';
 
 /** Values that the places of a phone held before they were changed. They survive a restart of the host. */
 export interface EarlierValues {
@@ -124,46 +119,39 @@ export async function tellLocationAgain(
     await shell.run(mockLocation(location), signal);
 }
 
-const shape = Compile(Type.Record(Type.String(), Type.String({ maxLength: 300 })));
+const shape = Type.Record(Type.String(), Type.String({ maxLength: 300 }));
 type Values = ReadonlyMap<string, string>;
 
-/** Stores the state of phones from before runs changed it, in a file for each phone, until it is restored. */
+/** Stores the state of phones from before runs changed it, until it is restored. */
 export class EarlierSettings {
-  readonly #dir: string;
-  readonly #log: Logger;
-  #values = new Map<string, Values>();
+  readonly #table: JsonTable<typeof shape>;
+  readonly #values = new Map<string, Values>();
 
-  constructor(dir: string, log: Logger) {
-    this.#dir = dir;
-    this.#log = log;
+  constructor(store: HostStore) {
+    this.#table = store.table('earlier_settings', shape);
   }
 
-  /** Loads the files; call it before the first phone comes. */
+  /** Loads the values; call it before the first phone comes. */
   async load(): Promise<void> {
-    this.#values = await readPhoneFiles<Values>({
-      dir: this.#dir,
-      log: this.#log,
-      unreadable: 'The earlier settings of a phone can not be read',
-      parse: (json) => new Map(Object.entries(shape.Parse(json)).filter(([place]) => isPlace(place))),
-    });
+    for (const [serial, values = {}] of await this.#table.all())
+      this.#values.set(serial, new Map(Object.entries(values).filter(([place]) => isPlace(place))));
   }
 
   valuesOf(serial: string): EarlierValues {
-    const name = phoneFileName(serial);
-    const valuesOf = (): Values => this.#values.get(name) ?? new Map();
+    const valuesOf = (): Values => this.#values.get(serial) ?? new Map();
     return {
       get values() {
         return valuesOf();
       },
       save: async (values) => {
-        await this.#write(join(this.#dir, name), values);
-        this.#values.set(name, values);
+        await this.#write(serial, values);
+        this.#values.set(serial, values);
       },
     };
   }
 
-  async #write(path: string, values: Values): Promise<void> {
-    if (values.size === 0) await rm(path, { force: true });
-    else await replaceDurably(path, JSON.stringify(Object.fromEntries(values)));
+  async #write(serial: string, values: Values): Promise<void> {
+    if (values.size === 0) await this.#table.remove(serial);
+    else await this.#table.put(serial, Object.fromEntries(values), { isDurable: true });
   }
 }

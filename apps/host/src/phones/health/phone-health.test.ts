@@ -1,5 +1,3 @@
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Phone } from '../phone.ts';
 import {
@@ -50,8 +48,7 @@ describe('the health of a phone', () => {
     expect(statesOf(after)).toEqual([...told, 'connecting', 'ready']);
     expect(after.history.list().slice(0, told.length)).toEqual(before.history.list());
     await second.close();
-    const folder = join(bed.dataDir, 'phones');
-    for (const name of await readdir(folder)) await writeFile(join(folder, name), '[{');
+    await bed.store.thread.run({ text: "UPDATE phone_history SET value = '[{'" });
     const third = await waitForState(bed.watch({ addresses: [phone], ...quick }), 'SIM1', 'ready');
     expect(statesOf(third)).toEqual(['connecting', 'ready']);
   });

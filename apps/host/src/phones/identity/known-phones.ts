@@ -1,24 +1,18 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-
-import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
-import { replaceFile } from '../../disk/replace-file.ts';
+import type { HostStore } from '../../store/host-store.ts';
+import type { JsonTable } from '../../store/json-table.ts';
 import { isOwnNumber } from '../../adb/own-number.ts';
 import type { PhoneIdentity } from './phone-identity.ts';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
-const shape = Compile(
-  Type.Object({
-    key: Type.String({ minLength: 1 }),
-    number: nullableText,
-    place: Type.String(),
-    kind: Type.String(),
-    androidId: nullableText,
-  }),
-);
+const shape = Type.Object({
+  key: Type.String({ minLength: 1 }),
+  number: nullableText,
+  place: Type.String(),
+  kind: Type.String(),
+  androidId: nullableText,
+});
 
 /** Identifying marks by which this host recognizes a phone. */
 interface KnownPhone {
@@ -35,28 +29,21 @@ interface KnownPhone {
 /** Maximum number of names at one place. A place with more of them has phones whose marks are not stable. */
 const maxNames = 100;
 
-/** Known phones of this host, one file each. A key stays with its phone across restarts of the host. */
+/** Known phones of this host. A key stays with its phone across restarts of the host. */
 export class KnownPhones {
-  readonly #dir: string;
+  readonly #table: JsonTable<typeof shape>;
   readonly #log: Logger;
   readonly #phones = new Map<string, KnownPhone>();
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(dir: string, log: Logger) {
-    this.#dir = dir;
+  constructor(store: HostStore, log: Logger) {
+    this.#table = store.table('known_phone', shape);
     this.#log = log;
   }
 
-  /** Loads the files. Call it before the first phone connects. */
+  /** Loads the phones. Call it before the first one connects. */
   async load(): Promise<void> {
-    await mkdir(this.#dir, { recursive: true });
-    const read = await readPhoneFiles<KnownPhone>({
-      dir: this.#dir,
-      log: this.#log,
-      unreadable: 'What is known of a phone can not be read',
-      parse: (json) => shape.Parse(json),
-    });
-    for (const phone of read.values()) this.#phones.set(phone.key, phone);
+    for (const [key, phone] of await this.#table.all()) if (phone !== undefined) this.#phones.set(key, phone);
   }
 
   /**
@@ -119,12 +106,12 @@ export class KnownPhones {
     const phone: KnownPhone = { key, number, place, kind: identity.kind, androidId };
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(phone)) return;
     this.#phones.set(key, phone);
-    const path = join(this.#dir, phoneFileName(key));
-    this.#writing = this.#writing
-      .then(() => replaceFile(path, JSON.stringify(phone)))
+    const writing = this.#table
+      .put(key, phone)
       .catch((error: unknown) =>
         this.#log.error({ err: error }, 'What is known of a phone can not be written'),
       );
+    this.#writing = writing;
   }
 
   /** Resolves when all pending writes are done. */

@@ -11,6 +11,7 @@ import { prepareHostKey } from '../../testing/prepare-host-key.ts';
 import { helperPackages } from '../../driver/uiautomator2/start-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 import { type ScriptedAdbServer, startScriptedAdbServer } from './scripted-adb-server.ts';
+import { type HostStore, openHostStore } from '../../store/host-store.ts';
 import type { Driver } from '../../driver/driver.ts';
 import type { Phone, PhoneStateName } from '../phone.ts';
 
@@ -20,6 +21,7 @@ type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
 export interface PhoneTestBed {
   /** Data folder of the watches. */
   readonly dataDir: string;
+  readonly store: HostStore;
   startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
   /** Starts a phone with the UI helper preinstalled: most tests are not about its 18 MB. */
   startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
@@ -39,8 +41,12 @@ export interface PhoneTestBed {
 export async function createPhoneTestBed(): Promise<PhoneTestBed> {
   const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-phones-'));
   await prepareHostKey(dataDir);
-  const endings: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
+  const store = await openHostStore({ dir: dataDir, log });
+  const endings: (() => Promise<void>)[] = [
+    () => rm(dataDir, { recursive: true, force: true }),
+    () => store.close(),
+  ];
   const startPhone = async (options: PhoneOptions): Promise<SimulatedPhone> => {
     const phone = await startSimulatedPhone({ timeOfDay: '09:41', ...options });
     endings.push(() => phone.stop());
@@ -50,6 +56,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
     const started = watchPhones({
       addresses: [],
       dataDir,
+      store,
       log,
       ...options,
       timings: { heartbeatMs: 300, probeTimeoutMs: 20_000, ...options.timings },
@@ -61,6 +68,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
     startPhone({ installedPackages: helperPackages, ...options });
   return {
     dataDir,
+    store,
     startPhone,
     startPreparedPhone,
     async startDriven(source, options) {

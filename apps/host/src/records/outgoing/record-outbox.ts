@@ -1,13 +1,11 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-
+import { open } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { CaptureKind, RecordReport, Uuid } from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
-import { Type, type Static } from 'typebox';
-
+import { type Static, Type } from 'typebox';
+import { BodyFolder } from '../../store/body-folder.ts';
+import type { HostStore } from '../../store/host-store.ts';
+import type { JsonTable } from '../../store/json-table.ts';
 import type { RecordLimits } from '../record-limits.ts';
-import { syncFolder, writeDurably } from '../../disk/replace-file.ts';
 import { unpackTree } from '../record-tree.ts';
 
 /** Capture as stored on disk: a tree compressed, a screenshot unchanged. */
@@ -23,7 +21,7 @@ export interface OutgoingRecord {
   captures: readonly Capture[];
 }
 
-/** Index in a record's folder beside the captures: the record, and the position of each capture in the file. */
+/** Row of a record: the record, and the position of each capture in the file of its captures. */
 export const RecordIndex = Type.Object({
   report: RecordReport,
   captures: Type.Array(
@@ -37,39 +35,41 @@ export const RecordIndex = Type.Object({
 });
 export type RecordIndex = Static<typeof RecordIndex>;
 
-const validator = Compile(RecordIndex);
-const indexFile = 'record.json';
-const capturesFile = 'captures';
-const unfinished = '.tmp';
-
 interface RecordOutboxOptions {
+  store: HostStore;
+  /** Folder of the captures. */
   dir: string;
   limits: Pick<RecordLimits, 'totalDiskBytes' | 'totalRecords'>;
   log: Logger;
 }
 
-/** Records on disk that the server has not accepted yet. When they exceed the limits, the oldest are dropped. */
+/**
+ * Records on disk that the server has not accepted yet. When they exceed the limits, the oldest are dropped. The row of
+ * a record is written before its captures, so that a record that a killed host left behind can still be delivered.
+ */
 export class RecordOutbox {
-  readonly folder: RecordFolder;
+  readonly #table: JsonTable<typeof RecordIndex>;
+  readonly #captures: BodyFolder;
   readonly #limits: RecordOutboxOptions['limits'];
   readonly #log: Logger;
   /** Size of each record in bytes, oldest record first. */
   readonly #sizes = new Map<string, number>();
   #usedBytes = 0;
 
-  constructor({ dir, limits, log }: RecordOutboxOptions) {
-    this.folder = new RecordFolder(dir);
+  constructor({ store, dir, limits, log }: RecordOutboxOptions) {
+    this.#table = store.table('record', RecordIndex);
+    this.#captures = new BodyFolder(dir);
     this.#limits = limits;
     this.#log = log;
   }
 
-  has(recordId: string): boolean {
-    return this.#sizes.has(recordId);
-  }
-
   /** Recovers the records that an earlier process of the host left behind. Returns their IDs, oldest first. */
   async recover(): Promise<string[]> {
-    for (const id of await this.folder.recover()) this.#note(id, await this.folder.sizeOf(id));
+    for (const [id, index] of await this.#table.all()) {
+      if (index === undefined) await this.#dropDamaged(id);
+      else this.#note(id, await this.#complete(index));
+    }
+    await this.#captures.recover((id) => this.#sizes.has(id));
     await this.#dropOldest();
     return [...this.#sizes.keys()];
   }
@@ -77,17 +77,56 @@ export class RecordOutbox {
   /** Resolves with the record's size in bytes once it is durably on disk. */
   async put(outgoing: OutgoingRecord): Promise<number> {
     const id = outgoing.report.record_id;
-    await this.folder.write(outgoing);
-    const sizeBytes = await this.folder.sizeOf(id);
+    const index = indexOf(outgoing);
+    await this.#table.put(id, index, { isDurable: true });
+    await using file = await this.#captures.create(id);
+    for (const { bytes } of outgoing.captures) await file.writeFile(bytes);
+    await file.sync();
+    await this.#captures.syncNames();
+    const sizeBytes = sizeOf(index);
     this.#note(id, sizeBytes);
     await this.#dropOldest();
     return sizeBytes;
   }
 
+  /** Returns undefined for a record that was dropped to make room for newer ones. */
+  read(recordId: string): Promise<RecordIndex | undefined> {
+    return this.#table.get(recordId);
+  }
+
+  /** Returns a capture in the server's format: JSON or JPEG. Undefined when the record has no such capture. */
+  async readCapture(
+    { report, captures }: RecordIndex,
+    wanted: { screen_id: string; kind: CaptureKind },
+  ): Promise<Buffer | undefined> {
+    const found = captures.find(
+      ({ screen_id, kind }) => screen_id === wanted.screen_id && kind === wanted.kind,
+    );
+    if (found === undefined) return undefined;
+    const bytes = await readSlice(this.#captures.pathOf(report.record_id), found.offset, found.size_bytes);
+    return found.kind === 'tree' ? unpackTree(bytes) : bytes;
+  }
+
   async remove(recordId: string): Promise<void> {
     this.#usedBytes -= this.#sizes.get(recordId) ?? 0;
     this.#sizes.delete(recordId);
-    await this.folder.remove(recordId);
+    await this.#table.remove(recordId);
+    await this.#captures.remove(recordId);
+  }
+
+  /** Reduces a record that a killed host has not written completely to what is there. Returns its size in bytes. */
+  async #complete(index: RecordIndex): Promise<number> {
+    const id = index.report.record_id;
+    const presentBytes = await this.#captures.sizeOf(id);
+    if (presentBytes >= capturesSize(index)) return sizeOf(index);
+    const cut = cutShort(index, presentBytes);
+    await this.#table.put(id, cut, { isDurable: true });
+    return sizeOf(cut);
+  }
+
+  async #dropDamaged(recordId: string): Promise<void> {
+    this.#log.error({ recordId }, 'A damaged record was dropped');
+    await this.#table.remove(recordId);
   }
 
   #note(id: string, sizeBytes: number): void {
@@ -109,93 +148,11 @@ export class RecordOutbox {
   }
 }
 
-/**
- * Stores each record in a folder. The folder is written under a temporary name, and renamed once everything is on disk.
- * The index is written first, so that a record that a killed host left behind can still be delivered.
- */
-class RecordFolder {
-  readonly #dir: string;
+const capturesSize = ({ captures }: RecordIndex): number =>
+  captures.reduce((end, { offset, size_bytes }) => Math.max(end, offset + size_bytes), 0);
 
-  constructor(dir: string) {
-    this.#dir = dir;
-  }
-
-  /**
-   * Completes or removes the partial records of an earlier process, and returns the IDs of all records, oldest first.
-   */
-  async recover(): Promise<string[]> {
-    await mkdir(this.#dir, { recursive: true });
-    for (const name of await readdir(this.#dir)) {
-      if (name.endsWith(unfinished)) await this.#complete(name.slice(0, -unfinished.length));
-    }
-    return (await readdir(this.#dir)).filter((name) => !name.endsWith(unfinished)).sort();
-  }
-
-  async write(outgoing: OutgoingRecord): Promise<void> {
-    const id = outgoing.report.record_id;
-    const temporary = this.#path(id + unfinished);
-    await mkdir(temporary);
-    await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(indexOf(outgoing)))]);
-    await writeDurably(
-      join(temporary, capturesFile),
-      outgoing.captures.map(({ bytes }) => bytes),
-    );
-    await rename(temporary, this.#path(id));
-    await syncFolder(this.#dir);
-  }
-
-  /** Rejects when the record is missing or unreadable. */
-  async read(id: string): Promise<RecordIndex> {
-    return readIndex(this.#path(id), id);
-  }
-
-  /** Returns a capture in the server's format: JSON or JPEG. Undefined when the record has no such capture. */
-  async readCapture(
-    { report, captures }: RecordIndex,
-    wanted: { screen_id: string; kind: CaptureKind },
-  ): Promise<Buffer | undefined> {
-    const found = captures.find(
-      ({ screen_id, kind }) => screen_id === wanted.screen_id && kind === wanted.kind,
-    );
-    if (found === undefined) return undefined;
-    const path = join(this.#path(report.record_id), capturesFile);
-    const bytes = await readSlice(path, found.offset, found.size_bytes);
-    return found.kind === 'tree' ? unpackTree(bytes) : bytes;
-  }
-
-  /** Returns the size on disk in bytes; 0 when the record is missing. */
-  async sizeOf(id: string): Promise<number> {
-    const sizes = [indexFile, capturesFile].map((file) => sizeOfFile(join(this.#path(id), file)));
-    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-  }
-
-  async remove(id: string): Promise<void> {
-    await rm(this.#path(id), { recursive: true, force: true });
-  }
-
-  async #complete(id: string): Promise<void> {
-    const temporary = this.#path(id + unfinished);
-    try {
-      const index = await readIndex(temporary, id);
-      const cut = cutShort(index, await sizeOfFile(join(temporary, capturesFile)));
-      await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(cut))]);
-      await rename(temporary, this.#path(id));
-    } catch {
-      // The record can't be recovered: not even its index was written.
-      await rm(temporary, { recursive: true, force: true });
-    }
-  }
-
-  #path(name: string): string {
-    return join(this.#dir, name);
-  }
-}
-
-async function readIndex(path: string, id: string): Promise<RecordIndex> {
-  const index: unknown = JSON.parse(await readFile(join(path, indexFile), 'utf8'));
-  if (validator.Check(index) && index.report.record_id === id) return index;
-  throw new Error(`The record in ${path} can't be read: its ${indexFile} does not fit.`);
-}
+/** Returns the size of a record on disk in bytes. */
+const sizeOf = (index: RecordIndex): number => Buffer.byteLength(JSON.stringify(index)) + capturesSize(index);
 
 async function readSlice(path: string, offset: number, sizeBytes: number): Promise<Buffer> {
   await using file = await open(path, 'r');
@@ -203,11 +160,6 @@ async function readSlice(path: string, offset: number, sizeBytes: number): Promi
   const { bytesRead } = await file.read(bytes, 0, sizeBytes, offset);
   if (bytesRead === sizeBytes) return bytes;
   throw new Error(`The file ${path} is shorter than its index says.`);
-}
-
-async function sizeOfFile(path: string): Promise<number> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.size ?? 0;
 }
 
 function indexOf({ report, captures }: OutgoingRecord): RecordIndex {

@@ -2,11 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RecordReport } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
+import { readHostRows, writeHostRows } from '../../testing/host-rows.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 import { untilEmpty, untilFull } from '../../testing/until.ts';
 
@@ -154,7 +155,8 @@ describe('a host that dies', () => {
     host.service.acknowledgesRecords = false;
     const runId = host.launch(storeAndSubmit);
     await host.service.untilEnded(runId);
-    const [id = ''] = await host.filesOf('records');
+    const [name = ''] = await host.filesOf('records');
+    const id = name.replace('.data', '');
     await host.stop();
     await halfWrite(id);
     host.service.records.reports.clear();
@@ -172,10 +174,8 @@ describe('a host that dies', () => {
 
   it('before the first word of a record was on the disk, leaves nothing of it', async () => {
     await host.stop();
-    const path = join(host.pathOf('records'), `${randomUUID()}.tmp`);
-    await mkdir(path);
-    await writeFile(join(path, 'record.json'), '{"report":');
-    await mkdir(join(host.pathOf('records'), randomUUID()));
+    await writeFile(join(host.pathOf('records'), `${randomUUID()}.data`), 'captures');
+    writeHostRows(host.dataDir, 'record', [[randomUUID(), '{"report":']]);
     await host.reopen();
     await untilEmpty(host.pathOf('records'));
     expect(host.service.records.list()).toEqual([]);
@@ -184,12 +184,9 @@ describe('a host that dies', () => {
 
 /** Leaves a partial record, like a host that is killed while it writes the captures of the second screen. */
 async function halfWrite(id: string): Promise<void> {
-  const from = join(host.pathOf('records'), id);
-  const index: { report: RecordReport; captures: { offset: number }[] } = JSON.parse(
-    await readFile(join(from, 'record.json'), 'utf8'),
-  );
-  await truncate(join(from, 'captures'), (index.captures[2]?.offset ?? 0) + 1);
-  await rename(from, `${from}.tmp`);
+  const row = readHostRows(host.dataDir, 'record').find(({ key }) => key === id);
+  const index: { captures: { offset: number }[] } = JSON.parse(row?.value ?? '');
+  await truncate(join(host.pathOf('records'), `${id}.data`), (index.captures[2]?.offset ?? 0) + 1);
 }
 
 function spawnHost(): ChildProcess {

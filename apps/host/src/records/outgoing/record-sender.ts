@@ -8,6 +8,7 @@ import type { PhoneWatch } from '../../phones/watch-phones.ts';
 import { createPhoneCamera } from '../phone-camera.ts';
 import type { RecordLimits } from '../record-limits.ts';
 import { RunRecorder } from '../run-recorder.ts';
+import type { HostStore } from '../../store/host-store.ts';
 import { withTimeLimit } from '../../time/time-limit.ts';
 import { upload } from './upload.ts';
 import { RecordOutbox, type RecordIndex } from './record-outbox.ts';
@@ -15,7 +16,8 @@ import { DeliveryQueue } from './delivery-queue.ts';
 
 interface RecordDeliveryOptions {
   server: ApiClient;
-  /** Folder of the records that wait for the server. */
+  store: HostStore;
+  /** Folder of the captures of the records that wait for the server. */
   dir: string;
   phones: PhoneWatch;
   connection: ServerConnection;
@@ -119,20 +121,11 @@ class RecordUploader {
   }
 
   async #deliver(recordId: string, signal: AbortSignal): Promise<void> {
-    const record = await this.#read(recordId);
+    const record = await this.#options.outbox.read(recordId);
     if (record !== undefined) {
       for (const capture of await this.#tell(record, signal)) await this.#send(record, capture, signal);
     }
     await this.#options.outbox.remove(recordId);
-  }
-
-  async #read(recordId: string): Promise<RecordIndex | undefined> {
-    const { outbox, log } = this.#options;
-    return outbox.folder.read(recordId).catch((error: unknown) => {
-      // A missing record was dropped to make room for newer ones.
-      if (outbox.has(recordId)) log.error({ err: error, recordId }, 'A damaged record was dropped');
-      return undefined;
-    });
   }
 
   async #tell({ report }: RecordIndex, signal: AbortSignal): Promise<readonly MissingCapture[]> {
@@ -158,7 +151,7 @@ class RecordUploader {
       screenId: missing.screen_id,
       kind: missing.kind,
     };
-    const body = await outbox.folder.readCapture(record, missing).catch((error: unknown) => {
+    const body = await outbox.readCapture(record, missing).catch((error: unknown) => {
       log.warn(
         { err: error, ...address },
         'A capture of a record can not be read: the record goes without it',

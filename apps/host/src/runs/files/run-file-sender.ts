@@ -6,8 +6,10 @@ import type { ServerConnection } from '../../connection/server-connection.ts';
 import { DeliveryQueue } from '../../records/outgoing/delivery-queue.ts';
 import { upload, type Upload } from '../../records/outgoing/upload.ts';
 import type { RecordLimits } from '../../records/record-limits.ts';
+import type { HostStore } from '../../store/host-store.ts';
 import type { RunSecrets } from '../run-secrets.ts';
-import { RunFiles, RunFileSpool, type SpooledFile } from './run-files.ts';
+import { RunFiles } from './run-files.ts';
+import { RunFileSpool, type SpooledFile } from './run-file-spool.ts';
 
 /** Maximum size of all files that wait on disk for the server, in bytes. */
 const maxSpooledBytes = 2_000_000_000;
@@ -18,6 +20,7 @@ const minBytesPerMs = 50;
 
 interface RunFileSenderOptions {
   server: ApiClient;
+  store: HostStore;
   /** Folder of the files that wait for the server. */
   dir: string;
   /** Maximum size of the files of one run together, in bytes. */
@@ -42,7 +45,7 @@ export class RunFileSender {
 
   constructor(options: RunFileSenderOptions) {
     this.#options = options;
-    this.#spool = new RunFileSpool(options.dir);
+    this.#spool = new RunFileSpool(options);
     const deliver = (fileId: string, signal: AbortSignal): Promise<void> => this.#deliver(fileId, signal);
     this.#queue = new DeliveryQueue({ ...options, what: 'A file of a run', deliver });
   }

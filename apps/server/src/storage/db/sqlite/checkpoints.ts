@@ -1,7 +1,6 @@
+import { SqliteThread } from '@phalanx/sqlite-thread';
 import type Database from 'better-sqlite3';
-import { CompiledQuery } from 'kysely';
 import type { SerialQueue } from '../../../kernel/serial-queue.ts';
-import { ThreadConnection } from './thread-connection.ts';
 
 /** Length in pages at which the log has to be reset: 64 MB. The database is locked during the reset. */
 const maxLoggedPages = 16_000;
@@ -17,14 +16,14 @@ const minChanges = 5000;
 interface Checkpoint {
   readonly log: number;
 }
-const checkpoint = CompiledQuery.raw('PRAGMA wal_checkpoint(PASSIVE)');
+const checkpoint = { text: 'PRAGMA wal_checkpoint(PASSIVE)' };
 
 /**
  * Runs checkpoints in a separate thread. A checkpoint moves what was committed from the write-ahead log into the
  * database file, which takes several disk flushes.
  */
 export class Checkpoints {
-  readonly #connection: ThreadConnection;
+  readonly #thread: SqliteThread;
   /** Queue of the holders of the writing connection. */
   readonly #holders: SerialQueue;
   readonly #countChanges: Database.Statement;
@@ -34,7 +33,7 @@ export class Checkpoints {
   #isClosed = false;
 
   constructor(sqlite: Database.Database, holders: SerialQueue) {
-    this.#connection = new ThreadConnection({ file: sqlite.name, readonly: false });
+    this.#thread = new SqliteThread({ file: sqlite.name, readonly: false });
     this.#holders = holders;
     sqlite.pragma('wal_autocheckpoint = 0');
     this.#countChanges = sqlite.prepare('SELECT total_changes()').pluck();
@@ -52,7 +51,7 @@ export class Checkpoints {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#running;
-    await this.#connection.close();
+    await this.#thread.close();
   }
 
   async #work(): Promise<void> {
@@ -81,8 +80,8 @@ export class Checkpoints {
   /** Runs a checkpoint. Returns the length of the log after it, in pages. */
   async #bringIn(): Promise<number> {
     try {
-      const { rows } = await this.#connection.executeQuery<Checkpoint>(checkpoint);
-      return rows[0]?.log ?? 0;
+      const [row] = await this.#thread.run<Checkpoint>(checkpoint);
+      return row?.log ?? 0;
     } catch {
       // The disk or the memory is full. The log keeps its pages, and the next write reports the problem.
       return 0;

@@ -1,3 +1,4 @@
+import { SqliteThread } from '@phalanx/sqlite-thread';
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -7,17 +8,35 @@ import {
   type Driver,
   type Kysely,
   type QueryCompiler,
+  type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
 } from 'kysely';
-import { ThreadConnection } from './thread-connection.ts';
+
+/** Connection of Kysely to a thread. */
+class ReaderConnection implements DatabaseConnection {
+  readonly thread: SqliteThread;
+
+  constructor(file: string) {
+    this.thread = new SqliteThread({ file, readonly: true });
+  }
+
+  async executeQuery<Row>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    return { rows: await this.thread.run<Row>({ text, parameters }) };
+  }
+
+  // oxlint-disable-next-line require-yield
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error('a thread of SQLite gives all rows at once');
+  }
+}
 
 /** Driver with one connection, which Kysely hands out to one transaction after the other (`SqliteAdapter`). */
 class ReaderDriver implements Driver {
-  readonly #connection: ThreadConnection;
+  readonly #connection: ReaderConnection;
 
   constructor(file: string) {
-    this.#connection = new ThreadConnection({ file, readonly: true });
+    this.#connection = new ReaderConnection(file);
   }
 
   async init(): Promise<void> {
@@ -38,7 +57,7 @@ class ReaderDriver implements Driver {
 
   async rollbackTransaction(): Promise<void> {
     // A failed thread has lost its transaction.
-    if (this.#connection.isStarted) await this.#connection.executeQuery(CompiledQuery.raw('rollback'));
+    if (this.#connection.thread.isStarted) await this.#connection.executeQuery(CompiledQuery.raw('rollback'));
   }
 
   async releaseConnection(): Promise<void> {
@@ -46,7 +65,7 @@ class ReaderDriver implements Driver {
   }
 
   destroy(): Promise<void> {
-    return this.#connection.close();
+    return this.#connection.thread.close();
   }
 }
 

@@ -1,50 +1,41 @@
-import { join } from 'node:path';
 import { PhoneEvent } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import type { HostStore } from '../../store/host-store.ts';
+import type { JsonTable } from '../../store/json-table.ts';
 
-import { phoneFileName, readPhoneFiles } from '../../disk/phone-files.ts';
-import { replaceFile } from '../../disk/replace-file.ts';
-
-const shape = Compile(Type.Array(PhoneEvent));
+const shape = Type.Array(PhoneEvent);
 
 /** Maximum number of events per phone. It covers a day of a normal phone; a flapping phone loses its older events. */
 const keptEvents = 200;
 
-/** Stores the history of each phone in its own file, so that it survives a restart of the host. */
-export class HistoryFolder {
-  readonly #dir: string;
+/** Histories of all phones, which survive a restart of the host. */
+export class PhoneHistories {
+  readonly #table: JsonTable<typeof shape>;
   readonly #log: Logger;
-  #before = new Map<string, readonly PhoneEvent[]>();
-  readonly #unwritten = new Map<string, readonly PhoneEvent[]>();
+  #before = new Map<string, readonly PhoneEvent[] | undefined>();
+  #unwritten = new Map<string, readonly PhoneEvent[]>();
   #writing: Promise<void> | undefined;
   #isFailing = false;
 
-  constructor(dir: string, log: Logger) {
-    this.#dir = dir;
+  constructor(store: HostStore, log: Logger) {
+    this.#table = store.table('phone_history', shape);
     this.#log = log;
   }
 
-  /** Loads the files. Call it before the first phone connects. */
+  /** Loads the histories. Call it before the first phone connects. */
   async load(): Promise<void> {
-    this.#before = await readPhoneFiles<readonly PhoneEvent[]>({
-      dir: this.#dir,
-      log: this.#log,
-      unreadable: 'The history of a phone can not be read',
-      parse: (json) => shape.Parse(json),
-    });
+    this.#before = await this.#table.all();
   }
 
   /** Whether the host knew a phone with this serial number before it started. */
   knows(serial: string): boolean {
-    return this.#before.has(phoneFileName(serial));
+    return this.#before.has(serial);
   }
 
   historyOf(serial: string): PhoneHistory {
-    const name = phoneFileName(serial);
-    return new PhoneHistory(this.#before.get(name), (events) => {
-      this.#unwritten.set(name, events);
+    return new PhoneHistory(this.#before.get(serial), (events) => {
+      this.#unwritten.set(serial, events);
       this.#writing ??= this.#write();
     });
   }
@@ -55,14 +46,10 @@ export class HistoryFolder {
   }
 
   async #write(): Promise<void> {
-    for (
-      let next = this.#unwritten.entries().next().value;
-      next;
-      next = this.#unwritten.entries().next().value
-    ) {
-      const [name, events] = next;
-      this.#unwritten.delete(name);
-      await replaceFile(join(this.#dir, name), JSON.stringify(events)).then(
+    while (this.#unwritten.size > 0) {
+      const histories = this.#unwritten;
+      this.#unwritten = new Map();
+      await this.#table.putAll([...histories].map(([serial, events]) => [serial, [...events]])).then(
         () => (this.#isFailing = false),
         (error: unknown) => this.#tellFailure(error),
       );
@@ -70,15 +57,12 @@ export class HistoryFolder {
     this.#writing = undefined;
   }
 
-  /**
-   * Logs a write failure once for all phones, until a write succeeds again: they share the folder that is full or
-   * missing.
-   */
+  /** Logs a write failure once, until a write succeeds again. */
   #tellFailure(error: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
     const reason = error instanceof Error ? error.message : String(error);
-    this.#log.error({ reason }, `The histories of phones in ${this.#dir} can not be written`);
+    this.#log.error({ reason }, 'The histories of phones can not be written. Is the disk full?');
   }
 }
 
