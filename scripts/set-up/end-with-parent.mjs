@@ -1,51 +1,40 @@
 // Plain JavaScript, like the files that import it, because it runs on the machine's Node.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Names the process that started a program and passes signals on to it; the program ends when that process does. */
-export const parentVariable = '_PHALANX_PARENT';
+/** Names the process with which a program ends, for a program that executes itself again. */
+export const wrapperVariable = '_PHALANX_WRAPPER';
 const everyMs = 500;
+const prefix = ['setpriv', '--pdeathsig', 'TERM'];
 
 /**
- * Calls `end` when npm, which started this process, has ended: killing npm is meant for the program that it runs, and
- * a signal that npm can't catch is not passed on. The process may outlive any other parent, such as a shell.
+ * Returns the words before a command that has the kernel end it with this process, however this process ends. setpriv
+ * is part of every Debian; without it, the command outlives a SIGKILL.
+ */
+export function endWithParent() {
+  if (process.platform !== 'linux') return [];
+  const [program, ...rest] = [...prefix, 'true'];
+  return spawnSync(program, rest, { stdio: 'ignore' }).status === 0 ? prefix : [];
+}
+
+/**
+ * Calls `end` when npm, whose script this process is, has ended: killing npm is meant for the program that it runs, and
+ * npm can't pass a SIGKILL on. The shell between the two has become this process.
  */
 export function endWithNpm(end) {
-  const line = lineToNpm();
-  if (line === undefined) return;
+  const npm = process.ppid;
+  if (!/^(npm|npx)\b|(^|[/\\])(npm|npx)(-cli\.[cm]?js)?(\0|$)/.test(commandOf(npm))) return;
   const timer = setInterval(() => {
-    if (isUnbroken(line)) return;
+    if (process.ppid === npm) return;
     clearInterval(timer);
     end();
   }, everyMs);
   timer.unref();
 }
 
-/** Returns the process IDs from this one up to npm, which may have a shell below it. */
-function lineToNpm() {
-  const line = [process.pid];
-  for (let pid = process.ppid; pid > 1; pid = parentOf(pid)) {
-    line.push(pid);
-    const words = commandOf(pid);
-    if (/^(npm|npx)\b|(^|[/\\])(npm|npx)(-cli\.[cm]?js)?(\0|$)/.test(words)) return line;
-    if (!/^(\S*\/)?(da|ba)?sh\0-c\0/.test(words)) return undefined;
-  }
-  return undefined;
-}
-
-const isUnbroken = (line) =>
-  line.slice(1).every((pid, at) => (at === 0 ? process.ppid : parentOf(line[at])) === pid);
-
-/** Returns the parent's ID; undefined without /proc, or for a process that has ended. */
-function parentOf(pid) {
-  // The name in brackets may contain any characters: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
-  return Number(read(`/proc/${pid}/stat`).split(') ').pop()?.split(' ')[1]) || undefined;
-}
-
-const commandOf = (pid) => read(`/proc/${pid}/cmdline`);
-
-function read(file) {
+function commandOf(pid) {
   try {
-    return readFileSync(file, 'latin1');
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
   } catch {
     return '';
   }

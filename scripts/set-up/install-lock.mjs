@@ -1,109 +1,36 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SetUpError } from './set-up-error.mjs';
 
-const LOCK_FOLDER = '.install-lock';
-const TOUCH_MS = 2_000;
-// Time in ms after which a lock is stale. Process IDs would not work: the folder may be shared with a container,
-// which has its own.
-const STALE_MS = 15_000;
-const POLL_MS = 250;
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const pollMs = 250;
 
 /**
- * Runs the work while no other start of the same folder does. `work` gets a function to register how to stop it; a
- * signal stops the work, releases the lock and then ends this process by that signal.
+ * Runs the work while no other start of the same folder does. The lock is a name in the kernel (an abstract socket of
+ * Linux), which goes with its process, so a killed start leaves nothing behind. Other systems have no such names, and no
+ * lock.
  */
 export async function withInstallLock(root, work) {
-  const folder = join(root, LOCK_FOLDER);
-  const token = await acquire(folder);
-  const release = () => {
-    if (ownerOf(folder) === token) rmSync(folder, { recursive: true, force: true });
-  };
-  const touching = setInterval(() => touch(folder, token), TOUCH_MS);
-  let stop = () => undefined;
-  let stoppedBy;
-  const onSignal = (signal) => {
-    stoppedBy ??= signal;
-    stop(signal);
-  };
-  for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+  const lock = process.platform === 'linux' ? await acquire(root) : undefined;
   try {
-    await work((how) => (stop = how));
-  } catch (error) {
-    if (stoppedBy === undefined) throw error;
+    await work();
   } finally {
-    clearInterval(touching);
-    release();
-    for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+    lock?.close();
   }
-  if (stoppedBy !== undefined) await endBy(stoppedBy);
 }
 
-async function acquire(folder) {
-  const token = randomUUID();
+async function acquire(root) {
+  const hash = createHash('sha256').update(realpathSync(root)).digest('hex').slice(0, 32);
   for (let waited = false; ; waited = true) {
-    if (tryAcquire(folder, token)) return token;
-    if (isStale(folder)) takeAway(folder);
-    else if (!waited)
-      console.error('phalanx: another start is installing the npm packages; waiting for it ...');
-    await delay(POLL_MS);
+    const lock = createServer().listen(`\0phalanx-install-${hash}`);
+    try {
+      await once(lock, 'listening');
+      return lock;
+    } catch (error) {
+      if (error.code !== 'EADDRINUSE') throw error;
+    }
+    if (!waited) console.error('phalanx: another start is installing the npm packages; waiting for it ...');
+    await delay(pollMs);
   }
-}
-
-function tryAcquire(folder, token) {
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    if (error.code === 'EEXIST') return false;
-    throw new SetUpError(`phalanx: can't write to the repository's folder (${error.message}).`);
-  }
-  writeFileSync(join(folder, 'owner'), token);
-  writeFileSync(join(folder, '.gitignore'), '*\n');
-  return true;
-}
-
-function isStale(folder) {
-  try {
-    return Date.now() - statSync(folder).mtimeMs > STALE_MS;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * Takes a stale lock away. A rename ensures that only one of several processes takes it; a fresh lock taken by
- * mistake is returned.
- */
-function takeAway(folder) {
-  const aside = `${folder}-${randomUUID()}`;
-  try {
-    renameSync(folder, aside);
-    if (isStale(aside)) rmSync(aside, { recursive: true, force: true });
-    else renameSync(aside, folder);
-  } catch (error) {
-    if (!['ENOENT', 'EEXIST', 'ENOTEMPTY'].includes(error.code)) throw error;
-  }
-}
-
-function touch(folder, token) {
-  if (ownerOf(folder) !== token) return;
-  const now = new Date();
-  utimesSync(folder, now, now);
-}
-
-function ownerOf(folder) {
-  try {
-    return readFileSync(join(folder, 'owner'), 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-async function endBy(signal) {
-  process.kill(process.pid, signal);
-  // The signal ends this process at the next turn of the event loop; no further code may run.
-  await delay(1_000);
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
-import { areBundled, bundlePackages } from './bundle-packages.mjs';
+import { endWithParent } from './end-with-parent.mjs';
 import { isInstalled, stampInstalled } from './installed-packages.mjs';
 import { withInstallLock } from './install-lock.mjs';
 import { SetUpError } from './set-up-error.mjs';
@@ -10,35 +10,32 @@ import { SetUpError } from './set-up-error.mjs';
 const FOREIGN_SETTINGS =
   /^npm_config_(omit|only|production|optional|workspaces?|dry_run|loglevel)$|^NODE_ENV$/i;
 
+const installOptions = ['--ignore-scripts', '--include=dev', '--include=optional'];
+
 /** Makes node_modules match package-lock.json. Returns within about a millisecond if it already does. */
 export async function installPackages(root) {
-  if (!isInstalled(root)) await installAnew(root);
-  // Follows a developer's own `npm install`. Requires write access to the folder.
-  if (!areBundled(root)) await withInstallLock(root, () => bundlePackages(root)).catch(() => undefined);
-}
-
-async function installAnew(root) {
-  await withInstallLock(root, async (onStop) => {
+  if (isInstalled(root)) return;
+  await withInstallLock(root, async () => {
     if (isInstalled(root)) return;
     const startedAt = Date.now();
     console.error('phalanx: installing the npm packages of package-lock.json (about a minute) ...');
-    await runNpmCi(root, onStop);
-    await bundlePackages(root);
+    await runNpmCi(root);
     stampInstalled(root);
     console.error(`phalanx: packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`);
   });
 }
 
-async function runNpmCi(root, onStop) {
-  const [program, ...first] = npmCommand();
-  const shell = process.platform === 'win32' && first.length === 0;
-  const child = spawn(program, [...first, 'ci', '--ignore-scripts', '--include=dev', '--include=optional'], {
+async function runNpmCi(root) {
+  const npm = npmCommand();
+  const shell = process.platform === 'win32' && npm.length === 1;
+  // A start that is stopped takes npm with it.
+  const [program, ...args] = [...endWithParent(), ...npm, 'ci', ...installOptions];
+  const child = spawn(program, args, {
     cwd: root,
     env: npmEnvironment(root),
     shell,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onStop((signal) => child.kill(signal));
   const { output, ending } = await outcomeOf(child);
   if (ending === 'exit 0') return;
   process.stderr.write(output);

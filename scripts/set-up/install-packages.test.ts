@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -57,15 +58,14 @@ describe('the installer of packages', () => {
   it('lets one of two starts at the same time install, and the other wait for it', async () => {
     const outputs = (await Promise.all([install(), install()])).map(({ output }) => output).join('');
     expect(outputs.match(/packages installed/g)).toHaveLength(1);
-    expect(existsSync(join(root, '.install-lock'))).toBe(false);
   });
 
-  it('takes over the lock of a start that died', async () => {
-    const lock = join(root, '.install-lock');
-    mkdirSync(lock);
-    utimesSync(lock, new Date(0), new Date(0));
-    expect((await install()).code).toBe(0);
-    expect(existsSync(lock)).toBe(false);
+  it('waits for nobody after a start that was killed', async () => {
+    const killed = spawn(process.execPath, [join(root, 'install.mjs'), root], { stdio: 'pipe' });
+    await once(killed.stderr, 'data');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    expect(await install()).toMatchObject({ code: 0, output: expect.stringContaining('packages installed') });
   });
 
   it("shows npm's own output and what to do when npm fails", async () => {

@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { endWithNpm, parentVariable } from './end-with-parent.mjs';
+import { spawn } from 'node:child_process';
+import { endWithNpm, endWithParent, wrapperVariable } from './end-with-parent.mjs';
 
 const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 // Time in ms within which a second signal is an echo: Ctrl+C arrives from the terminal, and again from npm, which
@@ -15,8 +15,9 @@ const fewArenas = { MALLOC_ARENA_MAX: '2' };
 export function runChild(program, args, env) {
   const [command, ...rest] = [...endWithParent(), program, ...args];
   // In a separate session, or the terminal would send Ctrl+C to the child too, in addition to the forwarded one.
-  const marked = { ...fewArenas, ...env, [parentVariable]: String(process.pid) };
-  const child = spawn(command, rest, { stdio: 'inherit', env: marked, detached: !isWindows });
+  const marked = { ...fewArenas, ...env, [wrapperVariable]: String(process.pid) };
+  const options = { stdio: 'inherit', env: marked, detached: !isWindows };
+  const child = spawn(command, rest, options);
   passSignalsOn(child);
   endWithNpm(() => child.kill('SIGTERM'));
   child.once('error', (error) => {
@@ -24,17 +25,6 @@ export function runChild(program, args, env) {
     process.exit(1);
   });
   child.once('exit', (code, signal) => (signal === null ? process.exit(code) : endBy(signal)));
-}
-
-/**
- * Ends the child with its wrapper: after SIGKILL, which can't be forwarded, no service may stay behind in an
- * unwatched session. setpriv is part of every Debian; elsewhere the child stays.
- */
-function endWithParent() {
-  const command = ['setpriv', '--pdeathsig', 'TERM'];
-  if (process.platform !== 'linux') return [];
-  const works = spawnSync(command[0], [...command.slice(1), 'true'], { stdio: 'ignore' }).status === 0;
-  return works ? command : [];
 }
 
 function passSignalsOn(child) {

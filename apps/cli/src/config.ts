@@ -20,6 +20,9 @@ const validator = Compile(InheritedSettings);
 /** Environment variable that marks standard input as written by `reexecWith`. */
 const marker = '_PHALANX_INHERITED';
 const standardInput = 0;
+const setpriv = '/usr/bin/setpriv';
+/** Variable with the process ID of the wrapper (`scripts/set-up/run-child.mjs`), with which this process ends. */
+const wrapperVariable = '_PHALANX_WRAPPER';
 
 /** Reads the settings that this program passed to itself, and removes the marker from `env`. */
 function receiveInheritedSettings(env: Environment): InheritedSettings | undefined {
@@ -48,42 +51,17 @@ export function reexecWith(env: Environment, values: InheritedSettings): void {
   if (descriptor !== standardInput) return closeSync(descriptor);
   writeSync(descriptor, JSON.stringify(values), 0);
   const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
-  process.execve(process.execPath, args, { ...env, [marker]: '1' });
+  // The kernel's signal at the death of the parent is lost when a process changes its user.
+  if (isWrapped && existsSync(setpriv)) args.unshift(setpriv, '--pdeathsig', 'TERM');
+  process.execve(args[0] ?? '', args, { ...env, [marker]: '1' });
 }
 
-/** Variable in which the wrapper (`scripts/set-up/run-child.mjs`) passes its process ID to this process. */
-export const parentVariable = '_PHALANX_PARENT';
-const everyMs = 500;
-
-/**
- * Returns the process ID of the wrapper that started this process, and removes the variable from `env`. `isTrusted`
- * means that this process set the variable before it re-executed itself. Any other value was meant for another process.
- */
-function receiveStarter(env: Record<string, string | undefined>, isTrusted: boolean): number | undefined {
-  const pid = Number(env[parentVariable]);
-  delete env[parentVariable];
-  return pid > 0 && (isTrusted || pid === process.ppid) ? pid : undefined;
-}
-
-/**
- * Shuts this process down gracefully once the wrapper has ended. The kernel's parent-death signal is lost when a
- * process changes its user, as a service started by root does.
- */
-export function endWithStarter(pid: number | undefined): void {
-  if (pid === undefined) return;
-  const timer = setInterval(() => {
-    if (process.ppid === pid) return;
-    clearInterval(timer);
-    process.kill(process.pid, 'SIGTERM');
-  }, everyMs);
-  timer.unref();
-}
+/** Whether the parent is the wrapper, and not another process that got the variable from it. */
+const isWrapped = process.env[wrapperVariable] === String(process.ppid);
+delete process.env[wrapperVariable];
 
 /** Settings that this program passed on when it re-executed itself; undefined if it did not. */
 export const inherited = receiveInheritedSettings(process.env);
-
-/** Process ID of the wrapper. This process ends with it. */
-export const starter = receiveStarter(process.env, inherited !== undefined);
 
 /** Environment, with the secrets that were removed from it. The CLI reads the environment only here. */
 export const environment: Readonly<Record<string, string | undefined>> = {

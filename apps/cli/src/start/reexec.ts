@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '@phalanx/settings';
 
-import { environment, inherited, starter, reexecWith, endWithStarter, parentVariable } from '../config.ts';
+import { environment, inherited, reexecWith } from '../config.ts';
 
 const secretNames = [
   'PHALANX_TOKEN',
@@ -46,7 +46,6 @@ export function tellOfStart(): void {
  */
 export async function reexec([command = '', ...args]: readonly string[]): Promise<void> {
   if (!services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
-  endWithStarter(starter);
   if (inherited !== undefined) return;
   const dataDir = command === 'demo' ? undefined : dataDirOf(args);
   const isRoot = process.getuid?.() === 0;
@@ -66,7 +65,6 @@ export async function reexec([command = '', ...args]: readonly string[]): Promis
   const env = {
     ...bare,
     ...(user !== undefined && { HOME: dataDir ?? '/', ...user.cache }),
-    ...(starter !== undefined && { [parentVariable]: String(starter) }),
   };
   reexecWith(env, { secrets, ...(startNotice !== undefined && { notice: startNotice }) });
 }
