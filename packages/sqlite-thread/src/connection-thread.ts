@@ -40,7 +40,9 @@ function answer({ statements, isTransaction, isDurable }: ThreadRequest): Thread
 function execute({ text, parameters = [] }: SqliteStatement): unknown[] {
   const statement = kept.get(text) ?? keep(text);
   if (statement.reader) return statement.all(...parameters);
-  statement.run(...parameters);
+  // A pragma such as `incremental_vacuum` has several steps, of which `run` makes one.
+  if (parameters.length === 0) sqlite.exec(text);
+  else statement.run(...parameters);
   return [];
 }
 

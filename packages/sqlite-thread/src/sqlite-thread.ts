@@ -49,6 +49,7 @@ export class SqliteThread {
   #thread: Worker | undefined;
   /** Requests without an answer, oldest first. */
   readonly #waiting: PromiseWithResolvers<ThreadAnswer>[] = [];
+  #isClosed = false;
 
   constructor(options: SqliteThreadOptions) {
     this.#options = options;
@@ -76,8 +77,9 @@ export class SqliteThread {
     await this.#ask({ statements, isTransaction: true, isDurable });
   }
 
-  /** Resolves when all requests are answered and the thread has ended. */
+  /** Resolves when all requests are answered and the thread has ended. Later requests are rejected. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const thread = this.#thread;
     if (thread === undefined) return;
     const ended = once(thread, 'exit');
@@ -87,6 +89,7 @@ export class SqliteThread {
   }
 
   async #ask(request: ThreadRequest): Promise<unknown[][]> {
+    if (this.#isClosed) throw new Error('the database is closed');
     const thread = (this.#thread ??= this.#start());
     const asked = Promise.withResolvers<ThreadAnswer>();
     this.#waiting.push(asked);

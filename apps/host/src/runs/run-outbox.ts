@@ -40,8 +40,8 @@ export class RunOutbox {
 
   /** Recovers the runs of an earlier process of the host. Runs that had not ended have failed. */
   async recover(): Promise<void> {
-    const journaled = await this.#journal.all();
-    for (const [runId, record] of journaled) this.runs.add(holdRun(record ?? unreadable(runId)));
+    for await (const [runId, record] of this.#journal.entries())
+      this.runs.add(holdRun(record ?? unreadable(runId)));
     await this.#options.spool.recover((runId) => this.runs.has(runId));
     for (const run of this.runs.list()) this.#track(this.#concludeRecovered(run));
   }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -10,9 +10,9 @@ let dir: string;
 let store: HostStore;
 let lines: { level: number; msg: string }[] = [];
 
-async function open(): Promise<void> {
+async function open(tidyMs?: number): Promise<void> {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  store = await openHostStore({ dir, log });
+  store = await openHostStore({ dir, log, ...(tidyMs === undefined ? {} : { tidyMs }) });
 }
 
 async function reopen(change: () => Promise<void> = async () => {}): Promise<void> {
@@ -23,6 +23,11 @@ async function reopen(change: () => Promise<void> = async () => {}): Promise<voi
 
 const shape = Type.Object({ count: Type.Integer() });
 const table = () => store.table('run', shape);
+async function entries(): Promise<(readonly [string, { count: number } | undefined])[]> {
+  const all = [];
+  for await (const entry of table().entries()) all.push(entry);
+  return all;
+}
 
 beforeEach(async () => {
   lines = [];
@@ -44,7 +49,7 @@ describe('the store of a host', () => {
     ]);
     await table().put('c', { count: 4 }, { isDurable: true });
     await reopen();
-    expect([...(await table().all())]).toEqual([
+    expect(await entries()).toEqual([
       ['a', { count: 3 }],
       ['b', { count: 2 }],
       ['c', { count: 4 }],
@@ -57,7 +62,7 @@ describe('the store of a host', () => {
     await table().put('a', { count: 1 });
     await table().remove('a');
     await table().remove('b');
-    expect(await table().all()).toEqual(new Map());
+    expect(await entries()).toEqual([]);
   });
 
   it.each(['', '{"count":', '{"count":"many"}'])('knows the key of the value %j', async (value) => {
@@ -65,7 +70,7 @@ describe('the store of a host', () => {
       text: 'INSERT INTO run (key, value) VALUES (?, ?)',
       parameters: ['a', value],
     });
-    expect([...(await table().all())]).toEqual([['a', undefined]]);
+    expect(await entries()).toEqual([['a', undefined]]);
     expect(await table().get('a')).toBeUndefined();
   });
 
@@ -73,10 +78,10 @@ describe('the store of a host', () => {
     await store.thread.run({ text: 'PRAGMA max_page_count = 1' });
     const large = Array.from({ length: 2000 }, (_, index) => [`key ${index}`, { count: index }] as const);
     await expect(table().putAll(large)).rejects.toMatchObject({ code: 'SQLITE_FULL' });
-    expect(await table().all()).toEqual(new Map());
+    expect(await entries()).toEqual([]);
     await store.thread.run({ text: 'PRAGMA max_page_count = 1000000' });
     await table().putAll(large);
-    expect((await table().all()).size).toBe(2000);
+    expect(await entries()).toHaveLength(2000);
   });
 
   it.each([
@@ -91,7 +96,24 @@ describe('the store of a host', () => {
     ]);
     await table().put('a', { count: 1 });
     await reopen();
-    expect([...(await table().all()).keys()]).toEqual(['a']);
+    expect(await entries()).toEqual([['a', { count: 1 }]]);
+  });
+
+  it('gives the space of what is deleted back to the disk while it is open', async () => {
+    await store.close();
+    await open(10);
+    const values = Array.from(
+      { length: 5000 },
+      (_, index) => [`${index}`.repeat(100), { count: index }] as const,
+    );
+    await table().putAll(values);
+    const sizes = async () => {
+      const files = ['host.db', 'host.db-wal'].map((name) => stat(join(dir, name)));
+      return (await Promise.all(files)).map(({ size }) => size);
+    };
+    await expect.poll(sizes).toEqual([expect.toSatisfy((size: number) => size > 1_000_000), 0]);
+    await store.thread.run({ text: 'DELETE FROM run' });
+    await expect.poll(sizes).toEqual([expect.toSatisfy((size: number) => size < 100_000), 0]);
   });
 
   it('tells the code of SQLite when its file can not be opened', async () => {

@@ -11,11 +11,15 @@ import { type JsonTableName, tables } from './tables.ts';
 /** Codes of SQLite for a file that can't be used as a database any more. */
 const damages: readonly unknown[] = ['SQLITE_NOTADB', 'SQLITE_CORRUPT'];
 const fileName = 'host.db';
+/** Maximum number of pages that are given back at a time, 20 MB, because writes wait for it. */
+const tidiedPages = 5000;
 
 interface HostStoreOptions {
   /** Folder of the host. */
   readonly dir: string;
   readonly log: Logger;
+  /** Pause between two times of tidying, in milliseconds. Default: a minute. */
+  readonly tidyMs?: number;
 }
 
 /**
@@ -26,9 +30,9 @@ export class HostStore {
   readonly thread: SqliteThread;
   readonly #tidying: NodeJS.Timeout;
 
-  constructor(thread: SqliteThread) {
+  constructor(thread: SqliteThread, tidyMs: number) {
     this.thread = thread;
-    this.#tidying = setInterval(() => void this.#tidy(), minuteMs).unref();
+    this.#tidying = setInterval(() => void this.#tidy(), tidyMs).unref();
   }
 
   table<Shape extends TSchema>(name: JsonTableName, shape: Shape): JsonTable<Shape> {
@@ -44,7 +48,7 @@ export class HostStore {
   /** Gives the space of deleted rows back to the disk, where they could be read otherwise for as long as the host rests. */
   async #tidy(): Promise<void> {
     try {
-      await this.thread.run({ text: 'PRAGMA incremental_vacuum' });
+      await this.thread.run({ text: `PRAGMA incremental_vacuum(${tidiedPages})` });
       await this.thread.run({ text: 'PRAGMA wal_checkpoint(TRUNCATE)' });
     } catch {
       // The disk is full. The next write reports it.
@@ -53,7 +57,7 @@ export class HostStore {
 }
 
 /** Opens the database, and creates it at the first start. A damaged one is set aside, so that the host can work. */
-export async function openHostStore({ dir, log }: HostStoreOptions): Promise<HostStore> {
+export async function openHostStore({ dir, log, tidyMs = minuteMs }: HostStoreOptions): Promise<HostStore> {
   const file = join(dir, fileName);
   const thread = await openThread(file).catch(async (error: unknown) => {
     if (!isDamage(error)) throw error;
@@ -67,7 +71,7 @@ export async function openHostStore({ dir, log }: HostStoreOptions): Promise<Hos
     return openThread(file);
   });
   await importFolders(dir, thread);
-  return new HostStore(thread);
+  return new HostStore(thread, tidyMs);
 }
 
 const isDamage = (error: unknown): boolean =>

@@ -5,6 +5,7 @@ import type { SqliteStatement, SqliteThread } from '@phalanx/sqlite-thread';
 import type { JsonTableName } from './tables.ts';
 
 const json = '.json';
+const body = '.data';
 const spoolName = /^([0-9a-fA-F-]{36})\.(\d{1,15})\.ndjson$/;
 /** Folders that hold nothing once they are imported. */
 const emptied = ['runs', 'spool', 'phones', 'known-phones', 'phone-settings'];
@@ -49,7 +50,8 @@ async function readJsonFiles(
 
 /** A record was a folder with an index and its captures; one with the end `.tmp` was not complete. */
 async function readRecords(dir: string): Promise<SqliteStatement[]> {
-  const rows = (await list(dir, 'records')).map(async (name) => {
+  const names = (await list(dir, 'records')).filter((name) => !name.endsWith(body));
+  const rows = names.map(async (name) => {
     const index = await readFile(join(dir, 'records', name, 'record.json'), 'utf8').catch(() => undefined);
     return index === undefined ? [] : [put('record', name.replace(/\.tmp$/, ''), index)];
   });
@@ -58,9 +60,10 @@ async function readRecords(dir: string): Promise<SqliteStatement[]> {
 
 async function moveCaptures(folder: string): Promise<void> {
   for (const name of await list(folder)) {
+    if (name.endsWith(body)) continue;
     const captures = join(folder, name, 'captures');
-    const body = join(folder, `${name.replace(/\.tmp$/, '')}.data`);
-    const isMoved = await rename(captures, body).then(
+    const target = join(folder, name.replace(/\.tmp$/, '') + body);
+    const isMoved = await rename(captures, target).then(
       () => true,
       () => false,
     );

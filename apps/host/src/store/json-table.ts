@@ -3,6 +3,9 @@ import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import type { JsonTableName } from './tables.ts';
 
+/** Number of rows that are read at a time. */
+const pageRows = 50;
+
 interface Row {
   readonly key: string;
   readonly value: string;
@@ -20,10 +23,17 @@ export class JsonTable<Shape extends TSchema> {
     this.#validator = Compile(shape);
   }
 
-  /** Returns all values in the order of their keys. A value of another shape, as another version wrote it, is undefined. */
-  async all(): Promise<Map<string, Static<Shape> | undefined>> {
-    const rows = await this.#thread.run<Row>({ text: `SELECT key, value FROM ${this.#name} ORDER BY key` });
-    return new Map(rows.map(({ key, value }) => [key, this.#parse(value)]));
+  /**
+   * Yields all values in the order of their keys, and reads some at a time. A value of another shape, as another version
+   * wrote it, is undefined.
+   */
+  async *entries(): AsyncGenerator<readonly [key: string, value: Static<Shape> | undefined]> {
+    const text = `SELECT key, value FROM ${this.#name} WHERE key > ? ORDER BY key LIMIT ${pageRows}`;
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const rows: Row[] = await this.#thread.run<Row>({ text, parameters: [after] });
+      for (const { key, value } of rows) yield [key, this.#parse(value)];
+      after = rows.at(pageRows - 1)?.key;
+    }
   }
 
   /** Undefined also for a value of another shape. */

@@ -133,7 +133,7 @@ export class EarlierSettings {
 
   /** Loads the values; call it before the first phone comes. */
   async load(): Promise<void> {
-    for (const [serial, values = {}] of await this.#table.all())
+    for await (const [serial, values = {}] of this.#table.entries())
       this.#values.set(serial, new Map(Object.entries(values).filter(([place]) => isPlace(place))));
   }
 

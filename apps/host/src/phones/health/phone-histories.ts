@@ -13,7 +13,7 @@ const keptEvents = 200;
 export class PhoneHistories {
   readonly #table: JsonTable<typeof shape>;
   readonly #log: Logger;
-  #before = new Map<string, readonly PhoneEvent[] | undefined>();
+  readonly #before = new Map<string, readonly PhoneEvent[] | undefined>();
   #unwritten = new Map<string, readonly PhoneEvent[]>();
   #writing: Promise<void> | undefined;
   #isFailing = false;
@@ -25,7 +25,7 @@ export class PhoneHistories {
 
   /** Loads the histories. Call it before the first phone connects. */
   async load(): Promise<void> {
-    this.#before = await this.#table.all();
+    for await (const [serial, events] of this.#table.entries()) this.#before.set(serial, events);
   }
 
   /** Whether the host knew a phone with this serial number before it started. */

@@ -43,7 +43,8 @@ export class KnownPhones {
 
   /** Loads the phones. Call it before the first one connects. */
   async load(): Promise<void> {
-    for (const [key, phone] of await this.#table.all()) if (phone !== undefined) this.#phones.set(key, phone);
+    for await (const [key, phone] of this.#table.entries())
+      if (phone !== undefined) this.#phones.set(key, phone);
   }
 
   /**

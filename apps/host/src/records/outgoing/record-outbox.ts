@@ -65,7 +65,7 @@ export class RecordOutbox {
 
   /** Recovers the records that an earlier process of the host left behind. Returns their IDs, oldest first. */
   async recover(): Promise<string[]> {
-    for (const [id, index] of await this.#table.all()) {
+    for await (const [id, index] of this.#table.entries()) {
       if (index === undefined) await this.#dropDamaged(id);
       else this.#note(id, await this.#complete(index));
     }

@@ -58,7 +58,7 @@ export class RunFileSpool {
 
   /** Recovers the files that an earlier process of the host left behind, oldest first. */
   async recover(): Promise<SpooledFile[]> {
-    for (const [fileId, file] of await this.#table.all()) {
+    for await (const [fileId, file] of this.#table.entries()) {
       // After a power loss, a part of a film may be truncated.
       if (file?.size_bytes === (await this.#contents.sizeOf(fileId))) this.#add(file);
       else await this.#table.remove(fileId);
