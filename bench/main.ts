@@ -45,6 +45,7 @@ import { save } from './rows/save.ts';
 import { residentScreens } from './rows/resident-screen.ts';
 import { schedules } from './rows/schedules.ts';
 import { simulatedPhones } from './rows/simulated-phones.ts';
+import { spool } from './rows/spool.ts';
 import { storeRecord } from './rows/store-record.ts';
 import { trace } from './rows/trace.ts';
 import { allTogether } from './rows/under-attack.ts';
@@ -54,6 +55,7 @@ import { write } from './rows/write.ts';
 const rows = [
   poll,
   ingest,
+  spool,
   launch,
   firstLine,
   confinement,
