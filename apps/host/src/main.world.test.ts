@@ -1,24 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { HostProcess } from './testing/host-process.ts';
 import { launchOf } from './testing/launch-of.ts';
 import { startTestService, type TestService } from './testing/test-service.ts';
 import { readHostRows, untilJournaled } from './testing/host-rows.ts';
 import { until } from './testing/until.ts';
 
 const serial = 'simulated-1';
-const main = fileURLToPath(new URL('main.ts', import.meta.url));
 
 let phone: SimulatedPhone;
 let service: TestService;
 let dataDir: string;
-let processes: ChildProcess[] = [];
+let processes: HostProcess[] = [];
 
 beforeAll(async () => {
   phone = await startSimulatedPhone({ serial });
@@ -34,35 +31,17 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(processes.map((child) => end(child, 'SIGKILL')));
+  await Promise.all(processes.map((host) => host.end('SIGKILL')));
   processes = [];
   await service.close();
   await rm(dataDir, { recursive: true });
   expect(service.violations).toEqual([]);
 });
 
-function spawnHost(settings: Record<string, string> = {}): ChildProcess {
-  const child = spawn(process.execPath, [main], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      PHALANX_SERVER_URL: service.url,
-      PHALANX_TOKEN: service.token,
-      PHALANX_DATA_DIR: dataDir,
-      PHALANX_ADB_SERVER: 'off',
-      PHALANX_PHONES: `${phone.host}:${phone.port}`,
-      ...settings,
-    },
-  });
-  processes.push(child);
-  return child;
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
-  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const exited = once(child, 'exit');
-  child.kill(signal);
-  await exited;
-  return child.exitCode;
+function spawnHost(settings: Record<string, string> = {}): HostProcess {
+  const host = new HostProcess({ service, dataDir, phone, settings });
+  processes.push(host);
+  return host;
 }
 
 function launch(code: string, count = 1): string[] {
@@ -87,7 +66,7 @@ describe('the host process', () => {
     service.send(launchOf(countForEver, [run], [], { time_zone: 'Asia/Kolkata' }));
     await service.until(() => service.messages(run.run_id).length > 0);
     await isZone('Asia/Kolkata');
-    await end(first, 'SIGKILL');
+    await first.end('SIGKILL');
     await isZone('Asia/Kolkata');
     spawnHost();
     await isZone('UTC');
@@ -106,7 +85,7 @@ describe('the host process', () => {
     const before = service.messages(endless[0] ?? '').length;
     const [late = ''] = launch("console.log('late');");
     await service.untilEnded(late);
-    await end(first, 'SIGKILL');
+    await first.end('SIGKILL');
     service.acknowledgesLogs = true;
 
     spawnHost();
@@ -133,7 +112,7 @@ describe('the host process', () => {
     await service.until(() => service.messages(done).length > 10 && service.messages(endless).length > 10);
     await service.goAway();
     await untilJournaled(dataDir, done, 'completed');
-    await end(first, 'SIGKILL');
+    await first.end('SIGKILL');
     await service.listen();
 
     spawnHost();
@@ -151,7 +130,7 @@ describe('the host process', () => {
       await service.untilReady(serial);
       const [runId = ''] = launch(countForEver);
       await service.until(() => service.messages(runId).length > 20);
-      expect(await end(child, signal)).toBe(0);
+      expect(await child.end(signal)).toBe(0);
       expect(service.runs.get(runId)).toMatchObject({ status: 'failed', error: { code: 'host_stopped' } });
       const messages = service.messages(runId);
       expect(messages.slice(0, -1)).toEqual(upTo(messages.length - 1));
@@ -162,11 +141,8 @@ describe('the host process', () => {
 
   it('exits with one line at a bad setting', async () => {
     const child = spawnHost({ PHALANX_RUN_MEMORY_MB: 'much' });
-    const chunks: Buffer[] = [];
-    child.stderr?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    await once(child, 'close');
-    expect(child.exitCode).toBe(2);
-    expect(Buffer.concat(chunks).toString()).toBe(
+    expect(await child.ended()).toBe(2);
+    expect(await child.stderr).toBe(
       'PHALANX_RUN_MEMORY_MB is "much": give a whole number from 16 to 4096 MB.\n',
     );
   });

@@ -1,15 +1,13 @@
 /** A host that is killed again and again in the middle of its work, with and without a server. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { isEnded } from '@phalanx/protocol';
 import { startSimulatedPhone } from '@phalanx/simulated-phone';
 import { expect, it, onTestFinished } from 'vitest';
+import { HostProcess } from '../testing/host-process.ts';
 import { readHostRows } from '../testing/host-rows.ts';
 import { launchOf } from '../testing/launch-of.ts';
 import { startTestService } from '../testing/test-service.ts';
@@ -18,7 +16,6 @@ import { until, untilEmpty } from '../testing/until.ts';
 /** Number of kills. `KILL_ROUNDS=200 npm run test:world -- host-kills` runs longer. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? 4);
 const maxRoundMs = 60_000;
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const serial = 'simulated-1';
 
 /** Logs lines without end, and tells each file and each record once it is kept. */
@@ -42,31 +39,16 @@ it(
     const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-kills-'));
     const phone = await startSimulatedPhone({ serial });
     const service = await startTestService();
-    let child: ChildProcess | undefined;
-    const kill = async (): Promise<void> => {
-      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    };
+    let host: HostProcess | undefined;
     onTestFinished(async () => {
-      await kill();
+      await host?.end('SIGKILL');
       await service.close();
       await phone.stop();
       await rm(dataDir, { recursive: true });
     });
     const startHost = async (): Promise<void> => {
       const before = service.connections;
-      child = spawn(process.execPath, [main], {
-        stdio: 'ignore',
-        env: {
-          PHALANX_SERVER_URL: service.url,
-          PHALANX_TOKEN: service.token,
-          PHALANX_DATA_DIR: dataDir,
-          PHALANX_ADB_SERVER: 'off',
-          PHALANX_PHONES: `${phone.host}:${phone.port}`,
-        },
-      });
+      host = new HostProcess({ service, dataDir, phone });
       await service.untilReady(serial, before);
     };
     const attached = (runId: string): string[] =>
@@ -84,7 +66,7 @@ it(
       const isAlone = round % 2 === 0;
       if (isAlone) await service.goAway();
       await sleep(Math.random() * 500);
-      await kill();
+      await host?.end('SIGKILL');
       const toldBefore = runIds.map((runId) => service.messages(runId).length);
       if (isAlone) await service.listen();
       await startHost();

@@ -1,18 +1,15 @@
 /** Faults that a record survives on its way: servers that disappear, refuse and hang, and the death of the host. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { RecordReport } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
+import { HostProcess } from '../../testing/host-process.ts';
 import { readHostRows, writeHostRows } from '../../testing/host-rows.ts';
 import { serial, useTestHost } from '../../testing/test-host.ts';
 import { untilEmpty, untilFull } from '../../testing/until.ts';
 
 const host = useTestHost();
-const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const quick = { firstRetryMs: 20, lastRetryMs: 50 };
 
 const storeAndSubmit = `
@@ -132,13 +129,13 @@ describe('a host that dies', () => {
   it('by kill -9 after a submit delivers the record in its next life', async () => {
     await host.stop();
     const before = host.service.connections;
-    const child = spawnHost();
+    const child = new HostProcess(host);
     try {
       await host.service.untilReady(serial, before);
       host.service.acknowledgesRecords = false;
       const runId = host.launch(`${storeAndSubmit} await agent.actions.sleep(600_000);`);
       await host.service.until(() => host.service.messages(runId).length > 0);
-      await kill(child);
+      await child.end('SIGKILL');
       host.service.records.reports.clear();
       host.service.acknowledgesRecords = true;
       await host.open();
@@ -147,7 +144,7 @@ describe('a host that dies', () => {
       expect(record.screens).toHaveLength(3);
       await untilEmpty(host.pathOf('records'));
     } finally {
-      await kill(child);
+      await child.end('SIGKILL');
     }
   });
 
@@ -187,24 +184,4 @@ async function halfWrite(id: string): Promise<void> {
   const row = readHostRows(host.dataDir, 'record').find(({ key }) => key === id);
   const index: { captures: { offset: number }[] } = JSON.parse(row?.value ?? '');
   await truncate(join(host.pathOf('records'), `${id}.data`), (index.captures[2]?.offset ?? 0) + 1);
-}
-
-function spawnHost(): ChildProcess {
-  return spawn(process.execPath, [main], {
-    stdio: 'ignore',
-    env: {
-      PHALANX_SERVER_URL: host.service.url,
-      PHALANX_TOKEN: host.service.token,
-      PHALANX_DATA_DIR: host.dataDir,
-      PHALANX_ADB_SERVER: 'off',
-      PHALANX_PHONES: `${host.phone.host}:${host.phone.port}`,
-    },
-  });
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGKILL');
-  await exited;
 }
