@@ -205,4 +205,4 @@ export type HostConfig = ReturnType<typeof parseHostConfig>;
 export const hostSettings: readonly Setting[] = Object.values(rows);
 
 /** Throws a `SettingError` for the first missing or invalid setting. */
-export const parseHostConfig = (env: Environment = process.env) => parseSettings(rows, env);
+export const parseHostConfig = (env: Environment) => parseSettings(rows, env);

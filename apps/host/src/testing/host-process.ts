@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { TestService } from './test-service.ts';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../../cli/src/main.ts', import.meta.url));
 
 interface HostProcessOptions {
   readonly service: TestService;
@@ -22,7 +22,7 @@ export class HostProcess {
   readonly stderr: Promise<string>;
 
   constructor({ service, dataDir, phone, settings }: HostProcessOptions) {
-    const child = spawn(process.execPath, [main], {
+    const child = spawn(process.execPath, [main, 'host'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         PHALANX_SERVER_URL: service.url,
