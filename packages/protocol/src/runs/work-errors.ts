@@ -43,6 +43,11 @@ export const workErrors = {
     message: 'Task {task_id} was already submitted, or no longer belongs to this run.',
   },
   job_not_found: { status: 404, message: 'Job {job_id} was not found.' },
+  job_cancelled: { status: 409, message: 'Job {job_id} was cancelled, so it takes no more tasks.' },
+  job_full: {
+    status: 409,
+    message: 'Job {job_id} would have more than {limit} tasks, the maximum: add them to another job.',
+  },
   job_not_ended: { status: 409, message: 'Job {job_id} has not ended: cancel it first.' },
   invalid_cron: {
     status: 400,

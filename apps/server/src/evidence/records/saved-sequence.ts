@@ -28,7 +28,7 @@ export const createReadSequence =
       const treeJson = await readTree(captures, screen, left);
       if (treeJson === undefined) return { problem: `has no tree of its screen ${index + 1}` };
       if (treeJson === 'too large') return { problem: `has trees of more than ${maxBytes} bytes together` };
-      left -= treeJson.length;
+      left -= Buffer.byteLength(treeJson);
       const { next_stage: stage, screen_state: state, actions } = screen;
       read.push({ tree_json: treeJson, stage, state, calls: readActions(actions) });
     }

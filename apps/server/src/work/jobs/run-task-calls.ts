@@ -7,6 +7,7 @@ import { addRoute } from '../../http/requests/route.ts';
 import type { Limits } from '../../kernel/limits/limits.ts';
 import { problemOfResult, readResult } from '../../runs/runs/run-result.ts';
 import type { FindRunOfHost, StoredRun } from '../../runs/runs/stored-run.ts';
+import { tooManySelectors } from './create-job.ts';
 import type { JobRunner } from './job-runner.ts';
 import { type AddedTask, bytesOf, type RunTaskStore, type TaskOfRun } from './run-task-store.ts';
 import type { StoredJob } from './store.ts';
@@ -131,10 +132,13 @@ class RunTaskCalls {
     if (job === undefined) throw jobNotFound(jobId);
     const limits = { now: clock.now(), maxWaiting: maxTasks, maxOfJob: maxInputs };
     const stored = { userId: job.user_id, bytes: bytesOf(added) };
-    const isAdded = await this.#options.limits.withRoom('work_bytes', stored, () =>
+    const outcome = await this.#options.limits.withRoom('work_bytes', stored, () =>
       store.add(job, parentId, added, limits),
     );
-    if (!isAdded) throw ApiError.of('too_many_tasks', { limit: maxInputs }, { retryAfterS: 60 });
+    if (outcome === 'job_cancelled') throw ApiError.of(outcome, { job_id: jobId });
+    if (outcome === 'job_full') throw ApiError.of(outcome, { job_id: jobId, limit: maxInputs });
+    if (outcome === 'too_many_tasks') throw ApiError.of(outcome, { limit: maxTasks }, { retryAfterS: 60 });
+    if (outcome === 'too_many_selectors') throw tooManySelectors();
     await runner.catchUp();
     const found = await store.list(
       run,

@@ -123,16 +123,13 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
       return numUpdatedRows === 1n;
     },
 
-    /**
-     * Adds tasks. Existing tasks stay unchanged. Returns false when the user would have too many waiting tasks or
-     * selectors, the job would have too many tasks, or the job is cancelled or deleted.
-     */
+    /** Adds tasks, all or none. Existing tasks stay unchanged. A deleted job counts as cancelled. */
     add: (
       job: StoredJob,
       parentId: string | null,
       added: readonly AddedTask[],
       limits: AddLimits,
-    ): Promise<boolean> =>
+    ): Promise<'added' | 'job_cancelled' | 'job_full' | 'too_many_tasks' | 'too_many_selectors'> =>
       change(db, async (transaction) => {
         const room = await roomForTasks(transaction, job.user_id, limits.maxWaiting);
         const open = await transaction
@@ -143,11 +140,12 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
           .forUpdate()
           .executeTakeFirst();
         const fresh = await withoutKnown(transaction, added);
-        if (open === undefined || fresh.length > room) return false;
-        if (await isOneSelectorTooMany(transaction, job)) return false;
-        if ((await lastNumber(transaction, job.id)) + fresh.length > limits.maxOfJob) return false;
+        if (open === undefined) return 'job_cancelled';
+        if (fresh.length > room) return 'too_many_tasks';
+        if (await isOneSelectorTooMany(transaction, job)) return 'too_many_selectors';
+        if ((await lastNumber(transaction, job.id)) + fresh.length > limits.maxOfJob) return 'job_full';
         await insertTasks(transaction, { job, parentId, fresh, now: limits.now });
-        return true;
+        return 'added';
       }),
   };
 }

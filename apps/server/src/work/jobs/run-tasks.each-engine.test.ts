@@ -199,6 +199,11 @@ describe('the run of a task', () => {
       'waiting',
       expect.objectContaining({ waiting: 1, completed: 1 }),
     ]);
+    await server.api('POST', `/api/v2/jobs/${other.id}/cancel`);
+    expect((await ask(runId, { ...order, id: uuidv7() })).body).toMatchObject({
+      code: 'job_cancelled',
+      message: `Job ${other.id} was cancelled, so it takes no more tasks.`,
+    });
     const foreign = await TestProject.create(server.api, 'foreign');
     await foreign.put('main.ts', 'console.log(1);');
     const elsewhere = await create({ automation_id: foreign.id, selector: 'serial=nowhere' });

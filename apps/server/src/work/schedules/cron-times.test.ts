@@ -16,6 +16,18 @@ it('times that never come are refused with the years that were searched', () => 
     expect(() => new CronTimes(cron, 'UTC')).toThrow(/no such time in the next 50 years/);
 });
 
+it('the last time is never after the moment that is asked about', () => {
+  const times = new CronTimes('0 * * * *', 'UTC');
+  const hour = Date.UTC(2027, 0, 1, 12);
+  const before = Date.UTC(2027, 0, 1, 11);
+  expect([hour - 1000, hour - 1, hour, hour + 999].map((until) => times.last(until))).toEqual([
+    before,
+    before,
+    hour,
+    hour,
+  ]);
+});
+
 it('the names of frequent expressions go on', () => {
   expect(new CronTimes('@daily', 'UTC').list(2, Date.UTC(2027, 0, 1, 12))).toEqual([
     Date.UTC(2027, 0, 2),

@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { secondMs } from '@phalanx/timing/durations';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 
 /** Number of future years that are searched. 29 February falls on a Monday after up to 40 years. */
@@ -33,7 +34,9 @@ export class CronTimes {
 
   /** Returns the last time until `until`, epoch ms, or undefined when there is none. */
   last(until: number): number | undefined {
-    return this.#cron.previousRuns(1, new Date(until + 1000))[0]?.getTime();
+    // The search is for times before another one, and times are whole seconds.
+    const after = Math.floor(until / secondMs) * secondMs + secondMs;
+    return this.#cron.previousRuns(1, new Date(after))[0]?.getTime();
   }
 
   list(count: number, after: number): number[] {

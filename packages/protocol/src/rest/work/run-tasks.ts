@@ -80,6 +80,15 @@ export const runTaskRoutes = {
     body: RunTaskCall,
     bodyExample: { call: 'current' },
     responses: { 200: Type.Object({ success, tasks: Type.Array(RunTask) }) },
-    errors: ['run_not_found', 'job_not_found', 'task_ended', 'too_many_tasks', 'work_bytes_exceeded'],
+    errors: [
+      'run_not_found',
+      'job_not_found',
+      'job_cancelled',
+      'job_full',
+      'task_ended',
+      'too_many_tasks',
+      'too_many_selectors',
+      'work_bytes_exceeded',
+    ],
   },
 } as const satisfies Record<string, RouteContract>;
