@@ -24,9 +24,7 @@ test('--follow-forever prints the lines of all runs once, also a late one of an 
   await server.printed(/Phalanx server is at/);
   const host = await TestHost.connected({ url, token, launchHabit: 'silent' });
   const caller = { PHALANX_SERVER_URL: url, PHALANX_TOKEN: token, HOME: folder };
-  let following: Program | undefined;
   onTestFinished(async () => {
-    await following?.end();
     await host.cut();
     await server.end();
     await rm(folder, { recursive: true });
@@ -53,7 +51,8 @@ test('--follow-forever prints the lines of all runs once, also a late one of an 
 
   const first = await startRun();
   await host.log(first, ['first 1']);
-  following = new Program(['logs', 'serial-1', 'followed', '--follow-forever'], caller);
+  const following = new Program(['logs', 'serial-1', 'followed', '--follow-forever'], caller);
+  onTestFinished(() => following.end());
   await following.printed(/first 1/);
   await host.log(first, ['first 2']);
   await host.end(first, 'completed', { log_left: true });
@@ -64,7 +63,7 @@ test('--follow-forever prints the lines of all runs once, also a late one of an 
   await host.log(second, ['second 2']);
   await following.printed(/second 2/);
   const printed = (): string[] =>
-    [...(following?.output ?? '').matchAll(/(first|second) \d.*/g)].map(([line]) => line);
+    [...following.output.matchAll(/(first|second) \d.*/g)].map(([line]) => line);
   await until('all lines', printed, ({ length }) => length >= 5);
   expect(printed()).toEqual(['first 1', 'first 2', 'second 1', 'first 3, late', 'second 2']);
 });

@@ -1,5 +1,6 @@
+import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
-import { useDeferredValue, useState, type KeyboardEvent } from 'react';
+import { useDeferredValue, useState } from 'react';
 
 import { Icon, type IconName } from './icon.tsx';
 import styles from './picker.module.css';
@@ -26,65 +27,46 @@ const maxShown = 50;
 /** Input with matching suggestions; Enter takes the highlighted one. */
 export function Picker({ name, label, find, onClose }: PickerProps) {
   const [text, setText] = useState('');
-  const [chosen, setChosen] = useState(0);
   const found = find(useDeferredValue(text)).slice(0, maxShown);
-  const at = Math.min(chosen, found.length - 1);
-  const run = (command: PickerItem | undefined): void => {
-    if (command === undefined) return;
+  const run = (command: PickerItem): void => {
     onClose();
     command.run();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === 'Enter') run(found[at]);
-    if (step === undefined) return;
-    event.preventDefault();
-    const next = (at + step + found.length) % Math.max(1, found.length);
-    setChosen(next);
-    document.getElementById(`command-${next}`)?.scrollIntoView({ block: 'nearest' });
   };
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal container={popupRoot()}>
         <Dialog.Backdrop className={styles['backdrop']} />
         <Dialog.Popup className={styles['popup']} aria-label={name}>
-          <input
-            className={styles['input']}
-            role="combobox"
-            aria-label={label}
-            aria-expanded="true"
-            aria-controls="commands"
-            aria-activedescendant={found.length > 0 ? `command-${at}` : undefined}
-            placeholder={label}
+          <Autocomplete.Root
+            inline
+            open
+            items={found}
+            filter={null}
             value={text}
-            onKeyDown={onKeyDown}
-            onChange={(event) => {
-              setText(event.target.value);
-              setChosen(0);
-            }}
-          />
-          <div id="commands" role="listbox" aria-label="Found" className={styles['list']}>
-            {found.map((command, index) => (
-              <div
-                key={command.id}
-                id={`command-${index}`}
-                role="option"
-                tabIndex={-1}
-                aria-selected={index === at}
-                className={styles['option']}
-                onPointerMove={() => setChosen(index)}
-                onClick={() => run(command)}
-                onKeyDown={onKeyDown}
-              >
-                <Icon name={command.icon} />
-                <span className={styles['label']} title={command.label}>
-                  {command.label}
-                </span>
-                <span className={styles['note']}>{command.note}</span>
-              </div>
-            ))}
-          </div>
-          {found.length === 0 && <p className={styles['none']}>No matches.</p>}
+            onValueChange={setText}
+            itemToStringValue={(command) => command.label}
+            autoHighlight="always"
+            keepHighlight
+          >
+            <Autocomplete.Input className={styles['input']} aria-label={label} placeholder={label} />
+            <Autocomplete.List className={styles['list']} aria-label="Found">
+              {(command: PickerItem) => (
+                <Autocomplete.Item
+                  key={command.id}
+                  value={command}
+                  className={styles['option']}
+                  onClick={() => run(command)}
+                >
+                  <Icon name={command.icon} />
+                  <span className={styles['label']} title={command.label}>
+                    {command.label}
+                  </span>
+                  <span className={styles['note']}>{command.note}</span>
+                </Autocomplete.Item>
+              )}
+            </Autocomplete.List>
+            <Autocomplete.Empty className={styles['none']}>No matches.</Autocomplete.Empty>
+          </Autocomplete.Root>
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
