@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findCycles, type ImportCycle } from './import-cycles.ts';
 import { featureFolderOf, placeOf, type Import, type Place } from './import-places.ts';
-import { CYCLE_RULE, FOLDER_CYCLE_RULE, IMPORT_RULES, PROCESS_RULES } from './import-rules.ts';
-import { readModule, type ModuleFacts } from './read-module.ts';
+import { CYCLE_RULE, FOLDER_CYCLE_RULE, IMPORT_RULES } from './import-rules.ts';
+import { readImports } from './read-imports.ts';
 import { listSourceFiles } from './source-files.ts';
 import { Workspaces } from './workspaces.ts';
 
 interface CheckedFile {
   readonly path: string;
-  readonly facts: ModuleFacts;
   readonly imports: readonly Import[];
 }
 
@@ -17,41 +16,23 @@ interface CheckedFile {
 export function checkImports(root: string): readonly string[] {
   const workspaces = new Workspaces(root);
   const files = listSourceFiles(root).map((path) => readFile(root, path, workspaces));
-  return [
-    ...files.flatMap((file) => [...syntax(file), ...brokenImports(file), ...brokenUses(file)]),
-    ...cycles(files),
-    ...folderCycles(files),
-  ];
+  return [...files.flatMap(brokenImports), ...cycles(files), ...folderCycles(files)];
 }
 
 function readFile(root: string, path: string, workspaces: Workspaces): CheckedFile {
-  const facts = readModule(path, readFileSync(join(root, path), 'utf8'));
   const from = placeOf(path);
-  const imports = facts.imports.map((found) => ({
+  const imports = readImports(path, readFileSync(join(root, path), 'utf8')).map((found) => ({
     ...found,
     from,
     to: workspaces.resolve(found.specifier, path),
   }));
-  return { path, facts, imports };
-}
-
-function syntax({ path, facts }: CheckedFile): readonly string[] {
-  return facts.syntaxErrors.map((error) => `${path}: can't be read: ${error}`);
+  return { path, imports };
 }
 
 function brokenImports({ imports }: CheckedFile): readonly string[] {
   return imports.flatMap((found) =>
     IMPORT_RULES.filter((rule) => rule.isBrokenBy(found)).map((rule) =>
       describe(`${found.from.path}:${found.line}: imports '${found.specifier}'`, rule),
-    ),
-  );
-}
-
-function brokenUses({ path, facts }: CheckedFile): readonly string[] {
-  const place = placeOf(path);
-  return facts.processUses.flatMap(({ use, line }) =>
-    PROCESS_RULES.filter((rule) => rule.uses.includes(use) && !rule.isAllowedIn(place)).map((rule) =>
-      describe(`${path}:${line}: uses process.${use}`, rule),
     ),
   );
 }

@@ -13,7 +13,6 @@ export interface Place {
 }
 
 export type ImportTarget =
-  | { readonly kind: 'builtin' }
   | { readonly kind: 'package'; readonly name: string }
   | {
       readonly kind: 'ours';

@@ -10,14 +10,6 @@ export interface ImportRule extends Rule {
   isBrokenBy(found: Import): boolean;
 }
 
-export type ProcessUse = 'env' | 'exit' | 'exitCode';
-
-/** Rule for uses of `process`, which are not imports but are restricted to files in the same way. */
-export interface ProcessRule extends Rule {
-  readonly uses: readonly ProcessUse[];
-  isAllowedIn(place: Place): boolean;
-}
-
 /** Rooms of apps/server/src and apps/cli/src/commands, lowest first; those of apps/console/src have no order. */
 const ROOMS: readonly (string | undefined)[] = [
   'kernel',
@@ -62,17 +54,6 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       'it stands in for a phone, which knows nothing of Phalanx; shared code would hide a shared mistake',
     instead: 'write the device side from what Android does',
     isBrokenBy: ({ from, to }) => from.workspace === 'packages/simulated-phone' && leavesWorkspace(from, to),
-  },
-  {
-    name: 'no Node in protocol, client, timing and automation',
-    reason: 'they also run in browsers and in an isolate, where there is no Node',
-    instead: "use the language's own means, or hand the capability in from apps/host or apps/server",
-    isBrokenBy: ({ from, to }) =>
-      ['packages/protocol', 'packages/client', 'packages/timing', 'packages/automation'].includes(
-        from.workspace,
-      ) &&
-      isSource(from) &&
-      to.kind === 'builtin',
   },
   {
     name: 'only the CLI imports apps',
@@ -190,42 +171,12 @@ export const FOLDER_CYCLE_RULE: Rule = {
     'move the file that closes the circle into the folder that needs it, or put one folder into the other',
 };
 
-export const PROCESS_RULES: readonly ProcessRule[] = [
-  {
-    name: 'only config.ts reads the environment',
-    uses: ['env'],
-    reason: 'every setting has one place with its default, unit and check',
-    instead: "read it in the app's config.ts and hand the value in",
-    isAllowedIn: (place) => place.fileName === 'config.ts' || isTooling(place) || place.isTest,
-  },
-  {
-    name: 'only main.ts ends the process',
-    uses: ['exit'],
-    reason: 'whoever ends the process from within skips the closing of everything else',
-    instead: 'throw, or return to main.ts; a command of the CLI sets process.exitCode',
-    isAllowedIn: (place) => place.fileName === 'main.ts' || isTooling(place) || place.isTest,
-  },
-  {
-    name: 'only main.ts sets the exit code',
-    uses: ['exitCode'],
-    reason: 'the exit code is the answer of the whole program',
-    instead: 'throw, or return the outcome to main.ts',
-    // Each command is its own main program: it sets the exit code and lets the output drain.
-    isAllowedIn: (place) =>
-      place.fileName === 'main.ts' || place.workspace === 'apps/cli' || isTooling(place) || place.isTest,
-  },
-];
-
 function workspaceOf(target: ImportTarget): string | undefined {
   return target.kind === 'ours' ? target.place.workspace : undefined;
 }
 
 function leavesWorkspace(from: Place, to: ImportTarget): boolean {
   return to.kind === 'ours' && to.place.workspace !== from.workspace;
-}
-
-function isSource(place: Place): boolean {
-  return place.folders[0] === 'src' && !place.isTest;
 }
 
 function isServerSource(place: Place): boolean {
@@ -261,9 +212,4 @@ function isBase(place: Place): boolean {
 function featureOf(place: Place): string | undefined {
   const isFeature = isServerSource(place) && place.folders.length > 2 && place.folders[1] !== 'kernel';
   return isFeature && !isBase(place) ? folderOf(place) : undefined;
-}
-
-function isTooling({ workspace, folders, fileName }: Place): boolean {
-  const isBuild = workspace === 'apps/console' && folders[0] === 'build';
-  return isBuild || ['scripts', 'bench'].includes(workspace) || fileName.endsWith('.config.ts');
 }

@@ -1,5 +1,4 @@
 import { globSync, readFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -29,7 +28,6 @@ export class Workspaces {
       const path = posix.join(posix.dirname(fromPath), specifier);
       return { kind: 'ours', place: placeOf(path), reachedBy: 'path' };
     }
-    if (isBuiltin(specifier)) return { kind: 'builtin' };
     return this.#resolvePackage(specifier);
   }
 
