@@ -7,7 +7,7 @@ tools=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 find "$here/java" -name '*.java' | LC_ALL=C sort >"$work/sources"
-javac --release 8 -Xlint:-options -Werror -g:none -cp "$tools/android.jar" -d "$work/classes" @"$work/sources"
+javac -encoding UTF-8 --release 8 -Xlint:-options -Werror -g:none -cp "$tools/android.jar" -d "$work/classes" @"$work/sources"
 (cd "$work/classes" && java -cp "$tools/dx.jar" com.android.dx.command.Main --dex --min-sdk-version=26 \
   --output="$work/helper.dex" .)
 mv "$work/helper.dex" "$2"

@@ -23,7 +23,7 @@ apt-get -qq -c "$work/apt.conf" source --download-only android-platform-tools/tr
 tar xf android-platform-tools_*.orig.tar.xz --wildcards '*/dalvik/dx/src/*'
 dpkg -x libandroid-23-java_*.deb .
 find . -path '*dalvik/dx/src*' -name '*.java' >"$work/sources"
-javac -nowarn -source 8 -target 8 -d "$work/classes" @"$work/sources" 2>/dev/null
+javac -encoding UTF-8 -nowarn -source 8 -target 8 -d "$work/classes" @"$work/sources" 2>/dev/null
 jar cf "$work/tools/dx.jar" -C "$work/classes" .
 cp usr/share/java/com.android.android-23.jar "$work/tools/android.jar"
 # All at once: what is there is whole.

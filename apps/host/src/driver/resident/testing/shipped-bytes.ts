@@ -38,7 +38,20 @@ export function translateBack(...grounds: readonly Ground[]): ShippedBytes {
     mkdirSync(into);
     const path = ['-implicit:none', '-sourcepath', join(helperFolder, 'java')];
     const files = globSync(join(helperFolder, 'testing', sources));
-    runTool('javac', '-Xlint:-options', '--release', '8', '-cp', android, ...path, '-d', into, ...files);
+    runTool(
+      'javac',
+      '-encoding',
+      'UTF-8',
+      '-Xlint:-options',
+      '--release',
+      '8',
+      '-cp',
+      android,
+      ...path,
+      '-d',
+      into,
+      ...files,
+    );
   }
   return {
     work,

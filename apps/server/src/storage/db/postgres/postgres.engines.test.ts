@@ -133,9 +133,10 @@ describe.skipIf(!isPostgresHere)('PostgreSQL', () => {
     await asOwner(url.href, cut);
     await expect.poll(holders).not.toContain(before);
     await expect.poll(holders).toHaveLength(1);
-    // This time, another server takes the lock first.
-    await thief.query(`${cut} AND pid <> pg_backend_pid()`);
-    await thief.query("SELECT pg_advisory_lock(hashtextextended('phalanx server', 0))");
+    // This time, another server takes the lock first: it waits for it before the cut one can be back.
+    await thief.query(
+      `${cut} AND pid <> pg_backend_pid(); SELECT pg_advisory_lock(hashtextextended('phalanx server', 0))`,
+    );
     await expect(first.taken).rejects.toThrow(/^Another server /);
     await thief.end();
     await first.close();
