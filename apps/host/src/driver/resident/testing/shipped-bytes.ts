@@ -59,7 +59,8 @@ export function translateBack(...grounds: readonly Ground[]): ShippedBytes {
       const classPath = [join(work, on), join(work, 'helper.jar'), android].join(':');
       const flags = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
       const main = ['-cp', classPath, 'dev.phalanx.helper.Main', ...args];
-      const child = spawn('java', ['-XX:TieredStopAtLevel=1', ...flags, ...main], { stdio: 'pipe' });
+      const options = ['-XX:TieredStopAtLevel=1', '-Dfile.encoding=UTF-8'];
+      const child = spawn('java', [...options, ...flags, ...main], { stdio: 'pipe' });
       child.stdin.on('error', () => {});
       return child;
     },
