@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { ApiClient } from '@phalanx/client/api-client';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
-import type { Command } from 'commander';
 
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { serialOf } from '../launch/find-by-name.ts';
@@ -88,15 +88,16 @@ function caseOf({ suite, device, serverUrl }: CaseHead, run: Run): JunitCase {
 const durationMs = ({ started_at: startedAt, ended_at: endedAt }: Run): number =>
   startedAt === null || endedAt === null ? 0 : endedAt - startedAt;
 
-export interface FollowFlags {
+interface FollowFlags {
   follow?: true;
   junit?: string;
 }
 
-export function addFollowOptions(command: Command): Command {
-  return command
+export const addFollowOptions = <Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) =>
+  command
     .option('-f, --follow', 'print the logs of all devices until every run has ended')
     .option('--junit <file>', 'follow the runs, and write a JUnit report with a test case for each device');
-}
 
 export const follows = ({ follow, junit }: FollowFlags): boolean => follow === true || junit !== undefined;

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import type { Command } from 'commander';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 
 import { usageError } from '../exit-codes.ts';
 import { repeated } from '../option-values.ts';
 
-export const parametersHelp = `
---param name=value takes the value as JSON if it is valid JSON, otherwise as text: n=3 is a number, s=Ada is text. To
+export const parametersHelp = `--param name=value takes the value as JSON if it is valid JSON, otherwise as text: n=3 is a number, s=Ada is text. To
 require JSON, or to pass text that looks like JSON, write --param 's:="3"'. Single parameters override those of a file.
 `;
 
@@ -61,20 +60,21 @@ export async function readParameters(
   return Object.fromEntries([...Object.entries(fromFile), ...single]);
 }
 
-export interface ParameterFlags {
+interface ParameterFlags {
   param: string[];
   paramsFile?: string;
   var: string[];
   varsFile?: string;
 }
 
-export function addParameterOptions(command: Command): Command {
-  return command
+export const addParameterOptions = <Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) =>
+  command
     .option('--param <name=value>', 'one of the automationParameters (repeatable)', repeated, [])
     .option('--params-file <file>', 'JSON file with the automationParameters')
     .option('--var <name=value>', 'one of the jobVariables (repeatable)', repeated, [])
     .option('--vars-file <file>', 'JSON file with the jobVariables');
-}
 
 /** Reads the inputs of a launch for its runs. */
 export async function readInputs(flags: ParameterFlags): Promise<{

@@ -6,17 +6,16 @@ import {
   type PhoneSettings,
   readPhoneSettings,
 } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, type OptionValues } from '@commander-js/extra-typings';
 
 import { repeated } from '../option-values.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { quoted } from '../output/terminal.ts';
 import { deviceIdOf, listDevices } from './find-by-name.ts';
-import type { ConnectionFlags } from '../connection/connection.ts';
 import { readParameters } from './parameters.ts';
 
 /** Options that choose the devices. */
-export interface PlaceFlags {
+interface PlaceFlags {
   device: string[];
   allReady?: true;
   labels?: string;
@@ -32,7 +31,9 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('Expected a whole number, at least 1.');
 }
 
-export function addPlaceOptions(command: Command): Command {
+export function addPlaceOptions<Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) {
   return command
     .option('--device <device>', 'serial number, name or ID (repeatable)', repeated, [])
     .option('--all-ready', 'all ready and idle devices that you own or have accepted')
@@ -82,7 +83,7 @@ export function stopCommand({ device, allReady, labels }: PlaceFlags, automation
 }
 
 /** Options of jobs. */
-export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
+interface WorkFlags extends PhoneSettingFlags {
   device: string[];
   labels?: string;
   count?: number;
@@ -90,11 +91,12 @@ export interface WorkFlags extends ConnectionFlags, PhoneSettingFlags {
   paramsFile?: string;
   priority?: number;
   film?: true;
-  json?: true;
 }
 
 /** Adds the options of work that starts as soon as devices are free. */
-export const addWorkOptions = (command: Command): Command =>
+export const addWorkOptions = <Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) =>
   addPhoneSettingOptions(command)
     .option('--device <device>', 'serial number, name or ID (repeatable)', repeated, [])
     .option(
@@ -116,8 +118,7 @@ export const addWorkOptions = (command: Command): Command =>
     .option(
       '--film',
       'record a film of each run: a video of its screen, or pictures if video is not possible',
-    )
-    .option('--json', "print the API's reply");
+    );
 
 /** Returns the part of a request body that the options of `addWorkOptions` set. */
 export async function workOf(api: ApiClient, flags: WorkFlags) {
@@ -144,7 +145,7 @@ function parsePriority(text: string): number {
 }
 
 /** Settings that are made on the phones before the code starts. */
-export interface PhoneSettingFlags {
+interface PhoneSettingFlags {
   proxy?: string;
   phoneTimeZone?: string;
   locale: string[];
@@ -153,7 +154,9 @@ export interface PhoneSettingFlags {
   headsUp?: string;
 }
 
-export const addPhoneSettingOptions = (command: Command): Command =>
+export const addPhoneSettingOptions = <Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) =>
   command
     .option('--proxy <host:port>', 'HTTP proxy of the phone during the run')
     .option('--phone-time-zone <zone>', 'time zone of the phone during the run, such as Europe/Berlin')

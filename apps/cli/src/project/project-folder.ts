@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { makeFolder } from '@phalanx/settings';
-import type { Command } from 'commander';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 
 import { usageError } from '../exit-codes.ts';
 import { ownFolder, writeBelow, listLocalFiles, LocalPathError, readLocalFile } from './local-files.ts';
@@ -143,5 +143,6 @@ const hashOf = (root: string, file: string): Promise<string | undefined> =>
     throw error;
   });
 
-export const addProjectOption = (command: Command): Command =>
-  command.option('--project <project>', 'ID or name; default: the project of this folder');
+export const addProjectOption = <Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+) => command.option('--project <project>', 'ID or name; default: the project of this folder');

@@ -2,21 +2,12 @@ import path from 'node:path';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readPages } from '@phalanx/client/read-all';
 
-import {
-  type MemberRole,
-  memberRoles,
-  projectRoutes,
-  commitRoutes,
-  type ListedCommit,
-} from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import { type Command, Option } from '@commander-js/extra-typings';
+import { memberRoles, projectRoutes, commitRoutes, type ListedCommit } from '@phalanx/protocol';
+import type { Command as PlainCommand } from 'commander';
 
-import {
-  addConnectionOptions,
-  connect,
-  type ConnectionFlags,
-  type Connection,
-} from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getUserId, getAutomationId } from '../../launch/find-by-name.ts';
 import { printMessage, notice, printable, printableLine, quoted } from '../../output/terminal.ts';
@@ -37,7 +28,7 @@ import { addRegisterCommands } from './register.ts';
 import { parseLimit } from '../../option-values.ts';
 
 /** `phalanx project …` */
-export function addProjectCommands(program: Command): void {
+export function addProjectCommands(program: PlainCommand): void {
   const project = program
     .command('project')
     .description('create, edit, share and version projects')
@@ -62,25 +53,19 @@ Example:
 }
 
 /** `project pull` */
-function addPullCommand(project: Command): void {
-  const command = project
-    .command('pull')
-    .description("download the server's changes into this folder")
-    .option('--force', 'overwrite local changes')
-    .option('--json', 'print the result as JSON')
-    .addHelpText(
-      'after',
-      `
-Files that changed only in this folder stay as they are. If a file changed on both sides, the command changes nothing,
+function addPullCommand(project: PlainCommand): void {
+  serverCommand(project, 'pull', {
+    about: "download the server's changes into this folder",
+    build: (command: Command) => command.option('--force', 'overwrite local changes'),
+    json: 'print the result as JSON',
+    help: `Files that changed only in this folder stay as they are. If a file changed on both sides, the command changes nothing,
 lists the conflicts and exits with 1.`,
-    )
-    .action(async (flags: ConnectionFlags & { force?: true; json?: true }) => {
-      const connection = await connect(flags);
+    async run(connection, { force = false, json }) {
       const folder = await getLinkedFolder(connection);
-      const pulled = await pull(connection.api, folder, flags.force === true);
-      if (!flags.json) printSkipped(pulled.skipped);
-      if (pulled.conflicts.length > 0 && !flags.force) throw conflict(pulled.conflicts);
-      if (flags.json) {
+      const pulled = await pull(connection.api, folder, force);
+      if (!json) printSkipped(pulled.skipped);
+      if (pulled.conflicts.length > 0 && !force) throw conflict(pulled.conflicts);
+      if (json) {
         await writeTypes(folder.root);
         const { written, deleted, kept, skipped } = pulled;
         return printJson({ success: true, pulled: written, deleted, kept, left_out: skipped });
@@ -90,8 +75,8 @@ lists the conflicts and exits with 1.`,
       printPaths('kept', pulled.kept);
       await writeTypes(folder.root);
       if (pulled.written.length + pulled.deleted.length === 0) console.log('Nothing new on the server.');
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 const conflict = (paths: readonly string[]): CommandError =>
@@ -100,42 +85,44 @@ const conflict = (paths: readonly string[]): CommandError =>
     `Nothing was pulled: ${countOf(paths.length, 'file')} changed here and on the server (${paths.map(printableLine).join(', ')}). Push with --force to keep yours, or pull with --force to take the server's.`,
   );
 
-interface Flags extends ConnectionFlags {
-  project?: string;
-  role: MemberRole;
-}
+const userArgument = ['<user>', 'user ID; administrators can also use the name'] as const;
 
 /** `project share` and `unshare` */
-function addShareCommands(project: Command): void {
-  const share = project
-    .command('share')
-    .description('share a project with a user, or change their role')
-    .argument('<user>', 'user ID; administrators can also use the name')
-    .addOption(new Option('--role <role>', "the user's role").choices(memberRoles).makeOptionMandatory())
-    .addHelpText('after', '\nExample: phalanx project share ada --role shared_editor --project checkout')
-    .action(async (user: string, flags: Flags) => {
-      const connection = await connect(flags);
+function addShareCommands(project: PlainCommand): void {
+  serverCommand(project, 'share', {
+    about: 'share a project with a user, or change their role',
+    json: false,
+    build: (command: Command) =>
+      addProjectOption(
+        command
+          .argument(...userArgument)
+          .addOption(
+            new Option('--role <role>', "the user's role").choices(memberRoles).makeOptionMandatory(),
+          ),
+      ),
+    help: 'Example: phalanx project share ada --role shared_editor --project checkout',
+    async run(connection, flags, user) {
       const params = await memberOf(connection, user, flags.project);
       const { member } = await connection.api.call(projectRoutes.putMember, {
         params,
         body: { role: flags.role },
       });
       console.log(printable(`${member.name} now has the role ${member.role}.`));
-    });
-  const unshare = project
-    .command('unshare')
-    .description('stop sharing a project with a user')
-    .argument('<user>', 'user ID; administrators can also use the name')
-    .action(async (user: string, flags: ConnectionFlags & { project?: string }) => {
-      const connection = await connect(flags);
+    },
+  });
+  serverCommand(project, 'unshare', {
+    about: 'stop sharing a project with a user',
+    json: false,
+    build: (command: Command) => addProjectOption(command.argument(...userArgument)),
+    async run(connection, flags, user) {
       const params = await memberOf(connection, user, flags.project);
       printMessage(await connection.api.call(projectRoutes.deleteMember, { params }));
-    });
-  for (const command of [share, unshare]) addConnectionOptions(addProjectOption(command));
+    },
+  });
 }
 
 async function memberOf(
-  connection: Awaited<ReturnType<typeof connect>>,
+  connection: Connection,
   user: string,
   project: string | undefined,
 ): Promise<{ id: string; user_id: string }> {
@@ -144,22 +131,20 @@ async function memberOf(
 }
 
 /** `project clone` and `link` */
-export function addCloneCommands(project: Command): void {
-  const clone = project
-    .command('clone')
-    .description("download a project's saved files into a new folder")
-    .argument('<project>', 'ID or name')
-    .argument('[folder]', 'new or empty folder; default: named after the project')
-    .option('--git', 'print the git command that clones the commits, and download nothing')
-    .addHelpText('after', '\nExample: phalanx project clone checkout && cd checkout && code .')
-    .action(cloneProject);
-  const link = project
-    .command('link')
-    .description('link a folder with code, such as a git clone, to a project')
-    .argument('<project>', 'ID or name')
-    .argument('[folder]', 'folder to link', '.')
-    .action(async (text: string, folder: string, flags: ConnectionFlags) => {
-      const { api, serverUrl } = await connect(flags);
+function addCloneCommands(project: PlainCommand): void {
+  serverCommand(project, 'clone', {
+    about: "download a project's saved files into a new folder",
+    json: false,
+    build: cloneOptions,
+    help: 'Example: phalanx project clone checkout && cd checkout && code .',
+    run: cloneProject,
+  });
+  serverCommand(project, 'link', {
+    about: 'link a folder with code, such as a git clone, to a project',
+    json: false,
+    build: (command: Command) =>
+      command.argument('<project>', 'ID or name').argument('[folder]', 'folder to link', '.'),
+    async run({ api, serverUrl }, _, text, folder) {
       const params = { id: await getAutomationId(api, text) };
       const { project: found } = await api.call(projectRoutes.get, { params });
       const root = path.resolve(folder);
@@ -170,20 +155,26 @@ export function addCloneCommands(project: Command): void {
           `${root} is linked to "${found.name}". "phalanx project pull" and "phalanx project push" keep them in sync.`,
         ),
       );
-    });
-  for (const command of [clone, link]) addConnectionOptions(command);
+    },
+  });
 }
 
+const cloneOptions = (command: Command) =>
+  command
+    .argument('<project>', 'ID or name')
+    .argument('[folder]', 'new or empty folder; default: named after the project')
+    .option('--git', 'print the git command that clones the commits, and download nothing');
+
 async function cloneProject(
+  connection: Connection,
+  { git }: OptionsOf<typeof cloneOptions>,
   text: string,
   folder: string | undefined,
-  flags: ConnectionFlags & { git?: true },
 ): Promise<void> {
-  const connection = await connect(flags);
   const params = { id: await getAutomationId(connection.api, text) };
   const { project } = await connection.api.call(projectRoutes.get, { params });
   const name = folder ?? folderName(project.name, project.id);
-  if (flags.git) return printGitCommand(connection, project.clone_path, name);
+  if (git) return printGitCommand(connection, project.clone_path, name);
   const root = path.resolve(name);
   await makeEmptyFolder(root);
   const link = { id: project.id, server_url: connection.serverUrl };
@@ -201,61 +192,38 @@ function printGitCommand({ serverUrl }: Connection, clonePath: string, folder: s
   notice('Git will ask for a password: enter your API token.');
 }
 
-interface HistoryFlags extends ConnectionFlags {
-  project?: string;
-  json?: true;
-}
-
 /** `project commit`, `log`, `diff` and `revert`, which work on the files saved on the server. */
-function addHistoryCommands(project: Command): void {
-  const commit = project
-    .command('commit')
-    .description("commit the project's saved files")
-    .requiredOption('-m, --message <message>', 'commit message, 1 to 1000 characters')
-    .option('--json', "print the API's reply")
-    .action(commitSaved);
-  const log = project
-    .command('log')
-    .description('list the commits, newest first')
-    .option('--limit <count>', 'maximum number of commits', parseLimit, 20)
-    .option('--json', "print the API's reply")
-    .action(listLog);
-  const diff = project
-    .command('diff')
-    .description('show the uncommitted changes on the server')
-    .option('--json', "print the API's reply")
-    .action(showDiff);
-  const revert = project
-    .command('revert')
-    .description('restore the files of a commit, as uncommitted changes')
-    .argument('<hash>', 'commit hash, or its first digits (at least 4)')
-    .option('--json', "print the API's reply")
-    .action(revertTo);
-  for (const command of [commit, log, diff, revert]) addConnectionOptions(addProjectOption(command));
-}
-
-async function commitSaved(flags: HistoryFlags & { message: string }): Promise<void> {
-  const connection = await connect(flags);
-  const params = { id: await chooseSavedProject(connection, flags.project) };
-  const reply = await connection.api.call(commitRoutes.commit, { params, body: { message: flags.message } });
-  if (flags.json) {
-    printJson(reply);
-    return;
-  }
-  console.log(printable(`${reply.commit.hash.slice(0, 8)} ${reply.commit.message}`));
-  for (const id of reply.solves ?? []) console.log(`Solves group ${id}.`);
-}
-
-async function listLog(flags: HistoryFlags & { limit: number }): Promise<void> {
-  const connection = await connect(flags);
-  const id = await chooseProject(connection, flags.project);
-  const { commits, next_cursor } = await readCommits(connection.api, id, flags.limit);
-  if (flags.json) printJson({ success: true, commits, next_cursor });
-  else
-    printTable(
-      { flexible: 'message', rows: commits.map(row) },
-      'No commits yet: "phalanx project commit -m MESSAGE" creates the first one.',
-    );
+function addHistoryCommands(project: PlainCommand): void {
+  serverCommand(project, 'commit', {
+    about: "commit the project's saved files",
+    build: (command: Command) =>
+      addProjectOption(
+        command.requiredOption('-m, --message <message>', 'commit message, 1 to 1000 characters'),
+      ),
+    async run(connection, { message, project: text, json }) {
+      const params = { id: await chooseSavedProject(connection, text) };
+      const reply = await connection.api.call(commitRoutes.commit, { params, body: { message } });
+      if (json) return printJson(reply);
+      console.log(printable(`${reply.commit.hash.slice(0, 8)} ${reply.commit.message}`));
+      for (const id of reply.solves ?? []) console.log(`Solves group ${id}.`);
+    },
+  });
+  serverCommand(project, 'log', {
+    about: 'list the commits, newest first',
+    build: (command: Command) =>
+      addProjectOption(command.option('--limit <count>', 'maximum number of commits', parseLimit, 20)),
+    async run(connection, { limit, project: text, json }) {
+      const id = await chooseProject(connection, text);
+      const { commits, next_cursor } = await readCommits(connection.api, id, limit);
+      if (json) printJson({ success: true, commits, next_cursor });
+      else
+        printTable(
+          { flexible: 'message', rows: commits.map(row) },
+          'No commits yet: "phalanx project commit -m MESSAGE" creates the first one.',
+        );
+    },
+  });
+  addDiffCommands(project);
 }
 
 const row = ({ hash, created_at: time, author, message }: ListedCommit): Record<string, string> => ({
@@ -265,26 +233,34 @@ const row = ({ hash, created_at: time, author, message }: ListedCommit): Record<
   message: message.split('\n', 1)[0] ?? '',
 });
 
-async function showDiff(flags: HistoryFlags): Promise<void> {
-  const connection = await connect(flags);
-  const params = { id: await chooseProject(connection, flags.project) };
-  const reply = await connection.api.call(commitRoutes.diff, { params });
-  if (flags.json) return printJson(reply);
-  for (const { path: name, change, diff } of reply.files)
-    console.log(printable(diff?.trimEnd() ?? `${change} ${name} (no text to show)`));
-  if (reply.truncated) notice('The diff is too long to be shown in full.');
-  if (reply.files.length === 0) notice('The server has no uncommitted changes.');
-}
-
-async function revertTo(text: string, flags: HistoryFlags): Promise<void> {
-  const connection = await connect(flags);
-  const id = await chooseProject(connection, flags.project);
-  const hash = await getCommitHash(connection.api, id, text);
-  const reply = await connection.api.call(commitRoutes.revert, { params: { id }, body: { hash } });
-  if (flags.json) return printJson(reply);
-  console.log(printable(`Restored the files of ${hash.slice(0, 8)} "${reply.commit.message}".`));
-  if (reply.replaced !== null) console.log(`The uncommitted changes were kept as ${reply.replaced}.`);
-  notice('To update a local folder, run: phalanx project pull');
+function addDiffCommands(project: PlainCommand): void {
+  serverCommand(project, 'diff', {
+    about: 'show the uncommitted changes on the server',
+    build: (command: Command) => addProjectOption(command),
+    async run(connection, flags) {
+      const params = { id: await chooseProject(connection, flags.project) };
+      const reply = await connection.api.call(commitRoutes.diff, { params });
+      if (flags.json) return printJson(reply);
+      for (const { path: name, change, diff } of reply.files)
+        console.log(printable(diff?.trimEnd() ?? `${change} ${name} (no text to show)`));
+      if (reply.truncated) notice('The diff is too long to be shown in full.');
+      if (reply.files.length === 0) notice('The server has no uncommitted changes.');
+    },
+  });
+  serverCommand(project, 'revert', {
+    about: 'restore the files of a commit, as uncommitted changes',
+    build: (command: Command) =>
+      addProjectOption(command.argument('<hash>', 'commit hash, or its first digits (at least 4)')),
+    async run(connection, flags, text) {
+      const id = await chooseProject(connection, flags.project);
+      const hash = await getCommitHash(connection.api, id, text);
+      const reply = await connection.api.call(commitRoutes.revert, { params: { id }, body: { hash } });
+      if (flags.json) return printJson(reply);
+      console.log(printable(`Restored the files of ${hash.slice(0, 8)} "${reply.commit.message}".`));
+      if (reply.replaced !== null) console.log(`The uncommitted changes were kept as ${reply.replaced}.`);
+      notice('To update a local folder, run: phalanx project pull');
+    },
+  });
 }
 
 /** Reads the commits page by page, newest first. */

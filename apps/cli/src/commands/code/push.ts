@@ -1,12 +1,9 @@
+import type { Command } from '@commander-js/extra-typings';
 import { ServiceError } from '@phalanx/client/service-errors';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import {
-  addConnectionOptions,
-  connect,
-  type Connection,
-  type ConnectionFlags,
-} from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { confirm, notice, printableLine } from '../../output/terminal.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { printJson } from '../../output/table.ts';
@@ -18,25 +15,21 @@ interface PushFlags {
   force?: true;
   json?: true;
 }
-type Flags = ConnectionFlags & PushFlags;
 
 /** `project push` */
-export function addPushCommand(project: Command): void {
-  const command = project
-    .command('push')
-    .description("save this folder's changed files on the server")
-    .option('--delete', 'delete the files on the server that were deleted here, without asking')
-    .option('--force', "overwrite the server's changes")
-    .option('--json', 'print the result as JSON, and ask nothing')
-    .addHelpText(
-      'after',
-      `
-A push leaves out .git, node_modules, .phalanx, symbolic links, .js files beside their .ts, and what .gitignore names.
+export function addPushCommand(project: PlainCommand): void {
+  serverCommand(project, 'push', {
+    about: "save this folder's changed files on the server",
+    build: (command: Command) =>
+      command
+        .option('--delete', 'delete the files on the server that were deleted here, without asking')
+        .option('--force', "overwrite the server's changes"),
+    json: 'print the result as JSON, and ask nothing',
+    help: `A push leaves out .git, node_modules, .phalanx, symbolic links, .js files beside their .ts, and what .gitignore names.
 It saves all changed files or none. If the project does not compile, the command prints the errors and exits with 3. If
 the server has a newer version of a changed file than your last pull, the command exits with 1.`,
-    )
-    .action(async (flags: Flags) => pushFolder(await connect(flags), flags));
-  addConnectionOptions(command);
+    run: pushFolder,
+  });
 }
 
 /** Saves the folder on the server, and prints the result. */

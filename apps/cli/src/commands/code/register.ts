@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import { rmdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Command } from '@commander-js/extra-typings';
 import { projectRoutes, type Project } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { addConnectionOptions, connect, type Connection } from '../../connection/connection.ts';
+import { serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { confirm, notice, printMessage, quoted, printable } from '../../output/terminal.ts';
 import { usageError } from '../../exit-codes.ts';
 import { listProjects } from '../../launch/find-by-name.ts';
@@ -21,55 +23,49 @@ import {
 import { writeTypes } from '../../project/types/write-types.ts';
 import { findKind, isBehindLink, writeBelow } from '../../project/local-files.ts';
 
-type JsonFlags = ConnectionFlags & { json?: true };
-
 /** `project create`, `list` and `delete` */
-export function addRegisterCommands(project: Command): void {
-  const create = project
-    .command('create')
-    .description('create a project, and a folder with starter code for it')
-    .argument('<name>')
-    .option(
-      '--dir <folder>',
-      'the folder, which may contain code; default: a new one named after the project',
-    )
-    .option('--no-folder', 'create the project only on the server')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-The folder gets main.ts, parameters.schema.json, types for your editor (.phalanx/types, tsconfig.json), .gitignore and
+export function addRegisterCommands(project: PlainCommand): void {
+  serverCommand(project, 'create', {
+    about: 'create a project, and a folder with starter code for it',
+    build: (command: Command) =>
+      command
+        .argument('<name>')
+        .option(
+          '--dir <folder>',
+          'the folder, which may contain code; default: a new one named after the project',
+        )
+        .option('--no-folder', 'create the project only on the server'),
+    help: `The folder gets main.ts, parameters.schema.json, types for your editor (.phalanx/types, tsconfig.json), .gitignore and
 AGENTS.md with instructions for coding agents. Existing files stay as they are.
 
 Examples:
   phalanx project create checkout && cd checkout && phalanx project push
   phalanx project create checkout --dir .`,
-    )
-    .action(createProject);
-  const list = project
-    .command('list')
-    .description('list your projects and those shared with you, newest first')
-    .option('--json', "print the API's reply")
-    .action(async (flags: JsonFlags) => {
-      const projects = await listProjects((await connect(flags)).api);
-      if (flags.json) printJson({ success: true, projects, next_cursor: null });
+    run: createProject,
+  });
+  serverCommand(project, 'list', {
+    about: 'list your projects and those shared with you, newest first',
+    async run({ api }, { json }) {
+      const projects = await listProjects(api);
+      if (json) printJson({ success: true, projects, next_cursor: null });
       else
         printTable(
           { flexible: 'name', rows: projects.map(row) },
           'No projects yet: "phalanx project create NAME" creates one.',
         );
-    });
-  const remove = project
-    .command('delete')
-    .description('delete a project with its files and commits')
-    .argument('<project>', 'ID or name')
-    .option('--yes', 'skip the confirmation prompt')
-    .action(deleteProject);
-  for (const command of [create, list, remove]) addConnectionOptions(command);
+    },
+  });
+  serverCommand(project, 'delete', {
+    about: 'delete a project with its files and commits',
+    json: false,
+    build: (command: Command) =>
+      command.argument('<project>', 'ID or name').option('--yes', 'skip the confirmation prompt'),
+    run: deleteProject,
+  });
 }
 
 /** `phalanx init`: creates a project for the current folder. */
-export function addInitCommand(program: Command): void {
+export function addInitCommand(program: PlainCommand): void {
   const command = program
     .command('init')
     .description('create a project for this folder, and add missing starter files')
@@ -79,20 +75,21 @@ export function addInitCommand(program: Command): void {
       'after',
       '\nShort for "phalanx project create NAME --dir .". Existing files stay as they are.',
     )
-    .action(async (name: string | undefined, flags: JsonFlags) => {
+    .action(async (name: string | undefined, flags: ServerFlags) => {
       const linked = await findLinkedFolder();
       if (linked !== undefined)
         throw usageError(`${linked.root} already belongs to a project: "phalanx project push" saves it.`);
-      await createProject(name ?? path.basename(process.cwd()), { ...flags, dir: '.', folder: true });
+      const options = { ...flags, dir: '.', folder: true };
+      await createProject(await connect(flags), options, name ?? path.basename(process.cwd()));
     });
   addConnectionOptions(command);
 }
 
 async function createProject(
+  { api, serverUrl }: Connection,
+  flags: { dir?: string; folder: boolean; json?: true },
   name: string,
-  flags: JsonFlags & { dir?: string; folder: boolean },
 ): Promise<void> {
-  const { api, serverUrl } = await connect(flags);
   const folder = flags.folder ? await prepareFolder(name, flags.dir) : undefined;
   const reply = await api.call(projectRoutes.create, { body: { name } }).catch(async (error: unknown) => {
     if (folder?.isNew === true) await rmdir(folder.root).catch(() => undefined);
@@ -138,8 +135,7 @@ const row = ({ id, name, role, accepted, created_at: created }: Project): Record
   created: new Date(created).toISOString().slice(0, 10),
 });
 
-async function deleteProject(project: string, flags: ConnectionFlags & { yes?: true }): Promise<void> {
-  const connection = await connect(flags);
+async function deleteProject(connection: Connection, flags: { yes?: true }, project: string): Promise<void> {
   const id = await chooseProject(connection, project);
   const { project: found } = await connection.api.call(projectRoutes.get, { params: { id } });
   const question = printable(`Delete "${found.name}" (${id}) with its files, commits and records for good?`);

@@ -1,3 +1,4 @@
+import { Argument, type Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readAll } from '@phalanx/client/read-all';
 import {
@@ -9,71 +10,58 @@ import {
   type ShareKind,
   shareRoutes,
 } from '@phalanx/protocol';
-import { Argument, type Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { printable, printMessage } from '../../output/terminal.ts';
 
-interface Flags extends ConnectionFlags {
-  json?: true;
-}
-
-interface DecisionFlags extends Flags {
-  owner?: string;
-}
-
 /** `phalanx shares`, with `accept` and `refuse` */
-export function addShareCommands(program: Command): void {
-  const shares = program
-    .command('shares')
-    .description('list what others share with you: phones, hosts and projects')
-    .option('--waiting', 'only shares that you have not accepted')
-    .addHelpText(
-      'after',
-      `
-Until you accept a share, you can use it only by its ID: --labels, --all-ready, jobs, schedules, pools, replays on your
+export function addShareCommands(program: PlainCommand): void {
+  const shares = serverCommand(program, 'shares', {
+    about: 'list what others share with you: phones, hosts and projects',
+    build: (command: Command) => command.option('--waiting', 'only shares that you have not accepted'),
+    help: `Until you accept a share, you can use it only by its ID: --labels, --all-ready, jobs, schedules, pools, replays on your
 hosts, statistics and webhooks leave it out.
 
 Examples:
   phalanx shares --waiting
   phalanx shares accept device SIM0001
   phalanx shares refuse project checkout --owner ada`,
-    )
-    .action(async (flags: Flags & { waiting?: true }) => {
-      const { api } = await connect(flags);
-      const all = await listShares(api, flags.waiting === true ? 'waiting' : undefined);
-      if (flags.json) return printJson({ success: true, shares: all, next_cursor: null });
+    async run({ api }, { waiting, json }) {
+      const all = await listShares(api, waiting === true ? 'waiting' : undefined);
+      if (json) return printJson({ success: true, shares: all, next_cursor: null });
       printTable({ flexible: 'name', rows: all.map(row) }, 'Nothing is shared with you.');
-    });
-  const accept = addDecision(shares, 'accept', 'accept a share; from then on it is selected like your own');
-  accept.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
-    const { api } = await connect(flags);
-    const { id, owner, role } = await findShare(api, kind, { text, owner: flags.owner });
-    const reply = await api.call(shareRoutes.accept, { body: { kind, id, owner_id: owner.id, role } });
-    if (flags.json) return printJson(reply);
-    console.log(printable(`Accepted the ${kind} ${reply.share.name} of ${owner.name}.`));
+    },
   });
-  const refuse = addDecision(shares, 'refuse', 'refuse a share, or leave one that you have accepted');
-  refuse.action(async (kind: ShareKind, text: string, flags: DecisionFlags) => {
-    const { api } = await connect(flags);
-    const share = await findShare(api, kind, { text, owner: flags.owner });
-    const { user } = await api.call(accessRoutes.me);
-    const reply = await leave(api, share, user.id);
-    if (flags.json) printJson(reply);
-    else printMessage(reply);
+  serverCommand(shares, 'accept', {
+    about: 'accept a share; from then on it is selected like your own',
+    build: decisionOptions,
+    async run({ api }, flags, kind, text) {
+      const { id, owner, role } = await findShare(api, kind, { text, owner: flags.owner });
+      const reply = await api.call(shareRoutes.accept, { body: { kind, id, owner_id: owner.id, role } });
+      if (flags.json) return printJson(reply);
+      console.log(printable(`Accepted the ${kind} ${reply.share.name} of ${owner.name}.`));
+    },
   });
-  for (const command of [shares, accept, refuse])
-    addConnectionOptions(command).option('--json', "print the API's reply");
+  serverCommand(shares, 'refuse', {
+    about: 'refuse a share, or leave one that you have accepted',
+    build: decisionOptions,
+    async run({ api }, { owner, json }, kind, text) {
+      const share = await findShare(api, kind, { text, owner });
+      const { user } = await api.call(accessRoutes.me);
+      const reply = await leave(api, share, user.id);
+      if (json) printJson(reply);
+      else printMessage(reply);
+    },
+  });
 }
 
-const addDecision = (shares: Command, name: string, description: string): Command =>
-  shares
-    .command(name)
-    .description(description)
-    .addArgument(new Argument('<kind>', 'kind of share').choices(['device', 'host', 'project']))
+const decisionOptions = (command: Command) =>
+  command
+    .addArgument(new Argument('<kind>', 'kind of share').choices(['device', 'host', 'project'] as const))
     .argument('<share>', 'ID, or the name that "phalanx shares" shows')
     .option('--owner <owner>', 'name or ID of the owner, if several owners share one with this name');
 

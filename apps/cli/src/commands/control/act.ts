@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import {
   deviceControlRoutes,
   type ActOutcome,
@@ -6,10 +7,11 @@ import {
   type ActTarget,
   actKeyNames,
 } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command as PlainCommand, InvalidArgumentError } from 'commander';
 import { Compile } from 'typebox/compile';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printableLine } from '../../output/terminal.ts';
@@ -71,16 +73,6 @@ const forms: Readonly<Record<string, string>> = {
 /** Written forms of the steps, for the help. */
 export const stepForms = Object.values(forms);
 
-interface Flags extends ConnectionFlags {
-  screen?: string;
-  project?: string;
-  timeout?: number;
-  lease?: string;
-  closeKeyboard?: true;
-  code?: true;
-  json?: true;
-}
-
 function parseSteps(written: string, before: readonly ActStep[] = []): ActStep[] {
   try {
     return [...before, parseStep(written)];
@@ -96,10 +88,26 @@ function parseSeconds(text: string): number {
 }
 
 /** `phalanx act`: runs UI steps on the lines that `phalanx screen --compact` numbers. */
-export function addActCommand(program: Command): void {
-  const command = program
-    .command('act')
-    .description('run up to ten UI steps: tap, type, scroll or wait, by line number, text or selector')
+export function addActCommand(program: PlainCommand): void {
+  serverCommand(program, 'act', {
+    about: 'run up to ten UI steps: tap, type, scroll or wait, by line number, text or selector',
+    build: actOptions,
+    help: `Steps:
+${stepForms.map((form) => `  ${form}`).join('\n')}
+TARGET is the #NUMBER of a screen line, a TEXT, id:NAME, or a JSON selector with the same conditions as in automations.
+
+The phone finds the target again before it touches it. The command stops at the first step that fails, prints what
+changed on the screen, with new numbers, and exits with 1 if a step did not complete.
+
+Examples:
+  phalanx act SIM0001 'tap Settings' 'wait_for Display'
+  phalanx act SIM0001 'tap {"isSwitch": true, "rightOf": {"hasText": "Bluetooth"}}'`,
+    run: act,
+  });
+}
+
+const actOptions = (command: Command) =>
+  command
     .argument('<device>', 'serial number or device ID')
     .argument('<step...>', 'such as "tap #3"', parseSteps)
     .option(
@@ -114,32 +122,15 @@ export function addActCommand(program: Command): void {
     )
     .option(...leaseOption)
     .option('--close-keyboard', 'close the keyboard if it covers the target of a step')
-    .option('--code', 'print the completed steps as automation code instead of the screen')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Steps:
-${stepForms.map((form) => `  ${form}`).join('\n')}
-TARGET is the #NUMBER of a screen line, a TEXT, id:NAME, or a JSON selector with the same conditions as in automations.
-
-The phone finds the target again before it touches it. The command stops at the first step that fails, prints what
-changed on the screen, with new numbers, and exits with 1 if a step did not complete.
-
-Examples:
-  phalanx act SIM0001 'tap Settings' 'wait_for Display'
-  phalanx act SIM0001 'tap {"isSwitch": true, "rightOf": {"hasText": "Bluetooth"}}'`,
-    )
-    .action(act);
-  addConnectionOptions(command);
-}
+    .option('--code', 'print the completed steps as automation code instead of the screen');
 
 async function act(
+  { api }: Connection,
+  flags: OptionsOf<typeof actOptions> & ServerFlags,
   device: string,
   steps: ActStep[],
-  { screen, project, timeout, lease, closeKeyboard, code, json, ...flags }: Flags,
 ): Promise<void> {
-  const { api } = await connect(flags);
+  const { screen, project, timeout, lease, closeKeyboard, code, json } = flags;
   const params = { id: deviceIdOf(await listDevices(api), device) };
   const body = {
     steps: closeKeyboard === true ? steps.map(closingKeyboard) : steps,

@@ -1,7 +1,10 @@
+import type { Command } from '@commander-js/extra-typings';
+import type { ApiClient } from '@phalanx/client/api-client';
 import { actKeyNames, actKeys, deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command as PlainCommand, InvalidArgumentError } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printJson } from '../../output/table.ts';
@@ -17,17 +20,13 @@ export const leaseOption = [
 export const leaseQuery = (leaseId: string | undefined) =>
   leaseId === undefined ? {} : { lease_id: leaseId };
 
-interface TouchFlags extends ConnectionFlags {
-  lease?: string;
-}
-
 function parseWhole(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a whole number.');
 }
 
 /** `phalanx input`: sends one manual input to a phone. */
-export function addInputCommand(program: Command): void {
+export function addInputCommand(program: PlainCommand): void {
   const input = program
     .command('input')
     .description('send one input to a phone: tap, swipe, type, press a key or start an app')
@@ -41,22 +40,22 @@ Examples:
   phalanx input text SIM0001 "Ada Lovelace"
   phalanx input key SIM0001 back`,
     );
-  for (const one of numbersInputs) addNumbersInput(input, one);
+  addPointInputs(input);
   addTextInput(input, {
     name: 'text',
-    description: 'type into the focused field',
+    about: 'type into the focused field',
     argument: 'text',
     inputOf: (text) => ({ type: 'text', text }),
   });
   addTextInput(input, {
     name: 'key',
-    description: `press a key: back, ${actKeyNames.join(', ')}, or an Android key code`,
+    about: `press a key: back, ${actKeyNames.join(', ')}, or an Android key code`,
     argument: 'key',
     inputOf: (key) => ({ type: 'key', key_code: keyCodeOf(key) }),
   });
   addTextInput(input, {
     name: 'app',
-    description: 'start an app by its package name',
+    about: 'start an app by its package name',
     argument: 'package',
     inputOf: (package_name) => ({ type: 'launch_app', package_name }),
   });
@@ -70,88 +69,87 @@ function keyCodeOf(key: string): number {
   throw usageError(`Unknown key "${key}": use ${[...keyCodes.keys()].join(', ')}, or an Android key code.`);
 }
 
-interface NumbersInput {
-  readonly name: string;
-  readonly description: string;
-  readonly numbers: readonly string[];
-  readonly inputOf: (numbers: readonly number[]) => PhoneInput;
-}
+const pixels = 'pixels, a whole number';
 
-const numbersInputs: readonly NumbersInput[] = [
-  {
-    name: 'tap',
-    description: 'tap at a point',
-    numbers: ['x', 'y'],
-    inputOf: ([x = 0, y = 0]) => ({ type: 'tap', x, y }),
-  },
-  {
-    name: 'swipe',
-    description: 'swipe from one point to another',
-    numbers: ['from-x', 'from-y', 'to-x', 'to-y'],
-    inputOf: ([from_x = 0, from_y = 0, to_x = 0, to_y = 0]) => ({
-      type: 'swipe',
-      from_x,
-      from_y,
-      to_x,
-      to_y,
-    }),
-  },
-];
-
-function addNumbersInput(parent: Command, { name, description, numbers, inputOf }: NumbersInput): void {
-  const command = parent.command(name).description(description).argument('<device>', deviceText);
-  for (const one of numbers) command.argument(`<${one}>`, 'pixels, a whole number', parseWhole);
-  command.action(async (device: string, ...rest: unknown[]) => {
-    const given = rest.filter((one) => typeof one === 'number');
-    await touch(device, inputOf(given), command.opts<TouchFlags>());
+function addPointInputs(input: PlainCommand): void {
+  serverCommand(input, 'tap', {
+    about: 'tap at a point',
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument('<device>', deviceText)
+        .argument('<x>', pixels, parseWhole)
+        .argument('<y>', pixels, parseWhole)
+        .option(...leaseOption),
+    run: ({ api }, flags, device, ...[x, y]) => touch(api, device, flags, { type: 'tap', x, y }),
   });
-  command.option(...leaseOption);
-  addConnectionOptions(command);
+  serverCommand(input, 'swipe', {
+    about: 'swipe from one point to another',
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument('<device>', deviceText)
+        .argument('<from-x>', pixels, parseWhole)
+        .argument('<from-y>', pixels, parseWhole)
+        .argument('<to-x>', pixels, parseWhole)
+        .argument('<to-y>', pixels, parseWhole)
+        .option(...leaseOption),
+    run: ({ api }, flags, device, ...[from_x, from_y, to_x, to_y]) =>
+      touch(api, device, flags, { type: 'swipe', from_x, from_y, to_x, to_y }),
+  });
 }
 
 interface TextInput {
   readonly name: string;
-  readonly description: string;
+  readonly about: string;
   readonly argument: string;
+  /** Throws a usage error for a text that is no such input. */
   readonly inputOf: (text: string) => PhoneInput;
 }
 
-function addTextInput(parent: Command, { name, description, argument, inputOf }: TextInput): void {
-  const command = parent
-    .command(name)
-    .description(description)
-    .argument('<device>', deviceText)
-    .argument(`<${argument}>`)
-    .option(...leaseOption)
-    .action((device: string, text: string, flags: TouchFlags) => touch(device, inputOf(text), flags));
-  addConnectionOptions(command);
+function addTextInput(parent: PlainCommand, { name, about, argument, inputOf }: TextInput): void {
+  serverCommand(parent, name, {
+    about,
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument('<device>', deviceText)
+        .argument(`<${argument}>`)
+        .option(...leaseOption),
+    check: (_flags, _device, text) => void inputOf(text),
+    run: ({ api }, flags, device, text) => touch(api, device, flags, inputOf(text)),
+  });
 }
 
 async function touch(
+  api: ApiClient,
   device: string,
+  flags: { lease?: string },
   body: PhoneInput,
-  { lease: leaseId, ...flags }: TouchFlags,
 ): Promise<void> {
-  const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  const query = leaseQuery(leaseId);
+  const query = leaseQuery(flags.lease);
   printMessage(await api.call(deviceControlRoutes.input, { params, query, body }));
 }
 
-interface LeaseFlags extends ConnectionFlags {
-  minutes?: number;
-  end?: true;
-  code?: true;
-  exclusive?: true;
-  lease?: string;
-  json?: true;
+/** `phalanx lease`: reserves a phone for manual control. */
+export function addLeaseCommand(program: PlainCommand): void {
+  serverCommand(program, 'lease', {
+    about: 'reserve a device: no one else can control it or launch on it',
+    build: leaseOptions,
+    help: `Runs on the phone continue. "phalanx devices" shows who has leased a phone.
+
+Examples:
+  phalanx lease SIM0001 --minutes 10
+  phalanx lease SIM0001 --exclusive --json    # pass lease_id to act, input and lease as --lease
+  phalanx lease SIM0001 --code > main.ts
+  phalanx lease SIM0001 --end`,
+    run: lease,
+  });
 }
 
-/** `phalanx lease`: reserves a phone for manual control. */
-export function addLeaseCommand(program: Command): void {
-  const command = program
-    .command('lease')
-    .description('reserve a device: no one else can control it or launch on it')
+const leaseOptions = (command: Command) =>
+  command
     .argument('<device>', deviceText)
     .option(
       '--minutes <number>',
@@ -161,29 +159,14 @@ export function addLeaseCommand(program: Command): void {
     .option('--exclusive', 'reserve it for one program: your other programs need the printed lease ID, too')
     .option('--lease <id>', 'ID of your lease, to extend or end it')
     .option('--end', 'end the lease')
-    .option('--code', 'print the steps of "phalanx act" during the lease as automation code')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Runs on the phone continue. "phalanx devices" shows who has leased a phone.
-
-Examples:
-  phalanx lease SIM0001 --minutes 10
-  phalanx lease SIM0001 --exclusive --json    # pass lease_id to act, input and lease as --lease
-  phalanx lease SIM0001 --code > main.ts
-  phalanx lease SIM0001 --end`,
-    )
-    .action(lease);
-  addConnectionOptions(command);
-}
+    .option('--code', 'print the steps of "phalanx act" during the lease as automation code');
 
 async function lease(
+  { api }: Connection,
+  { minutes = 1, end, code, exclusive, lease: leaseId, json }: OptionsOf<typeof leaseOptions> & ServerFlags,
   device: string,
-  { minutes = 1, end, code, exclusive, lease: leaseId, json, ...flags }: LeaseFlags,
 ): Promise<void> {
   const shown = leaseQuery(leaseId);
-  const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
   if (code) {
     const reply = await api.call(deviceControlRoutes.leaseCode, { params, query: shown });

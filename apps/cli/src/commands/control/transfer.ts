@@ -1,86 +1,78 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Command } from '@commander-js/extra-typings';
 import { sendFile } from '@phalanx/client/send-file';
 import { deviceControlRoutes, type SentFile } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 import { deviceText, leaseOption, leaseQuery } from './control.ts';
 
-interface Flags extends ConnectionFlags {
-  folder?: string;
-  lease?: string;
-  json?: true;
-}
-
 /** `phalanx clipboard` and `phalanx send`: text and files between this computer and a phone. */
-export function addTransferCommands(program: Command): void {
-  const clipboard = program
-    .command('clipboard')
-    .description("print the text on a phone's clipboard, or replace it")
-    .argument('<device>', deviceText)
-    .argument('[text]', 'text to put on the clipboard')
-    .option(...leaseOption)
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-On Android 10 and newer, only hosts with PHALANX_HELPER=resident can read it.
+export function addTransferCommands(program: PlainCommand): void {
+  serverCommand(program, 'clipboard', {
+    about: "print the text on a phone's clipboard, or replace it",
+    build: (command: Command) =>
+      command
+        .argument('<device>', deviceText)
+        .argument('[text]', 'text to put on the clipboard')
+        .option(...leaseOption),
+    help: `On Android 10 and newer, only hosts with PHALANX_HELPER=resident can read it.
 
 Examples:
   phalanx clipboard SIM0001
   phalanx clipboard SIM0001 "Ada Lovelace"`,
-    )
-    .action(useClipboard);
-  addConnectionOptions(clipboard);
-  const send = program
-    .command('send')
-    .description('send a file to a phone: install an APK, or store another file where apps find it')
+    async run({ api }, { lease, json }, device, text) {
+      const params = { id: deviceIdOf(await listDevices(api), device) };
+      const query = leaseQuery(lease);
+      if (text === undefined) {
+        const reply = await api.call(deviceControlRoutes.clipboard, { params, query });
+        if (json) printJson(reply);
+        else console.log(printable(reply.text));
+        return;
+      }
+      const body = { type: 'clipboard', text } as const;
+      const reply = await api.call(deviceControlRoutes.input, { params, query, body });
+      if (json) printJson(reply);
+      else printMessage(reply);
+    },
+  });
+  serverCommand(program, 'send', {
+    about: 'send a file to a phone: install an APK, or store another file where apps find it',
+    build: sendOptions,
+    json: 'print the result as JSON',
+    help: `Only hosts with PHALANX_ALLOW_APP_CHANGES=true install apps.
+
+Examples:
+  phalanx send SIM0001 shop.apk
+  phalanx send SIM0001 photo.jpg
+  phalanx send SIM0001 photo.jpg --folder /sdcard/DCIM/Camera`,
+    run: sendGiven,
+  });
+}
+
+const sendOptions = (command: Command) =>
+  command
     .argument('<device>', deviceText)
     .argument('<file>', 'APK or bundle of APKs (.apk, .apks, .xapk, .apkm), or any other file')
     .option(
       '--folder <path>',
       'folder on the phone, such as /sdcard/DCIM/Camera (default: Pictures, Movies, Music or Download, by file type)',
     )
-    .option(...leaseOption)
-    .option('--json', 'print the result as JSON')
-    .addHelpText(
-      'after',
-      `
-Only hosts with PHALANX_ALLOW_APP_CHANGES=true install apps.
+    .option(...leaseOption);
 
-Examples:
-  phalanx send SIM0001 shop.apk
-  phalanx send SIM0001 photo.jpg
-  phalanx send SIM0001 photo.jpg --folder /sdcard/DCIM/Camera`,
-    )
-    .action(sendGiven);
-  addConnectionOptions(send);
-}
-
-async function useClipboard(device: string, text: string | undefined, flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
-  const params = { id: deviceIdOf(await listDevices(api), device) };
-  const query = leaseQuery(flags.lease);
-  if (text === undefined) {
-    const reply = await api.call(deviceControlRoutes.clipboard, { params, query });
-    if (flags.json) printJson(reply);
-    else console.log(printable(reply.text));
-    return;
-  }
-  const body = { type: 'clipboard', text } as const;
-  const reply = await api.call(deviceControlRoutes.input, { params, query, body });
-  if (flags.json) printJson(reply);
-  else printMessage(reply);
-}
-
-async function sendGiven(device: string, file: string, flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
+async function sendGiven(
+  { api }: Connection,
+  flags: OptionsOf<typeof sendOptions> & ServerFlags,
+  device: string,
+  file: string,
+): Promise<void> {
   const params = { id: deviceIdOf(await listDevices(api), device) };
   const content = await openFile(file);
   const name = path.basename(file);

@@ -1,30 +1,24 @@
+import type { Command } from '@commander-js/extra-typings';
 import { type AppVersionFigures, type DriftGroup, driftRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { getAutomationId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
 /** `phalanx drift` */
-export function addDriftCommand(program: Command): void {
-  const command = program
-    .command('drift')
-    .description("show how well a project's code recognises each version of its apps")
-    .argument('<project>', 'ID or name')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-A version is marked as "worse" when its runs end badly at least twice as often as runs with the version before, and
+export function addDriftCommand(program: PlainCommand): void {
+  serverCommand(program, 'drift', {
+    about: "show how well a project's code recognises each version of its apps",
+    build: (command: Command) => command.argument('<project>', 'ID or name'),
+    help: `A version is marked as "worse" when its runs end badly at least twice as often as runs with the version before, and
 chance is an unlikely reason. The webhook event drift.found reports it.
 
 Example:
   phalanx drift shop`,
-    )
-    .action(async (project: string, { json, ...flags }: ConnectionFlags & { json?: true }) => {
-      const { api } = await connect(flags);
+    async run({ api }, { json }, project) {
       const params = { id: await getAutomationId(api, project) };
       const reply = await api.call(driftRoutes.get, { params });
       if (json) return printJson(reply);
@@ -33,8 +27,8 @@ Example:
         'No versions yet: a run that reads screens of an app reports its version at the end.',
       );
       for (const version of reply.versions) printNews(version);
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 const percent = (part: number, all: number): string =>

@@ -1,3 +1,4 @@
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readAll } from '@phalanx/client/read-all';
 import {
@@ -8,9 +9,10 @@ import {
   type JoinReason,
   type RecordGroup,
 } from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { usageError } from '../../exit-codes.ts';
 import { getAutomationId, isUuid, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
@@ -20,40 +22,18 @@ import { parseLimit } from '../../option-values.ts';
 import { addProposeCommand } from './records/propose.ts';
 import { getRecordId } from './records/read-records.ts';
 
-interface JsonFlags extends ConnectionFlags {
-  json?: true;
-}
-
-interface ListFlags extends JsonFlags {
-  automation?: string;
-  status?: RecordGroup['status'];
-  mine?: true;
-  sort?: 'last_seen' | 'records';
-  limit: number;
-}
-
 /** `phalanx groups`: groups of records that show the same screen, or crashed with the same error. */
-export function addGroupCommands(program: Command): void {
-  const groups = program
-    .command('groups')
-    .description('list groups of records that show the same screen, or crashed with the same error')
-    .option('--automation <automation>', 'only groups of this project (ID or name) or launch ID')
-    .addOption(new Option('--status <status>', 'only groups in this state').choices(groupStatuses))
-    .option('--mine', 'only groups that are assigned to you')
-    .addOption(new Option('--sort <by>', 'sort order; default: last_seen').choices(['last_seen', 'records']))
-    .option('--limit <count>', 'maximum number of groups', parseLimit, 50)
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Examples:
+export function addGroupCommands(program: PlainCommand): void {
+  const groups = serverCommand(program, 'groups', {
+    about: 'list groups of records that show the same screen, or crashed with the same error',
+    build: listOptions,
+    help: `Examples:
   phalanx groups --status open
   phalanx groups solve 01a1fc26 --commit 4f372a3
   phalanx groups propose 01a1fc26 --write shop
   phalanx groups merge 01a1fc26 01a1fd77 && phalanx groups undo 01a1fc26`,
-    )
-    .action(listGroups);
-  addConnectionOptions(groups);
+    run: listGroups,
+  });
   addShowCommand(groups);
   addMarkCommands(groups);
   addAssignCommand(groups);
@@ -62,16 +42,21 @@ Examples:
   addProposeCommand(groups, getGroupId);
 }
 
-async function listGroups({
-  automation,
-  status,
-  mine,
-  sort,
-  limit,
-  json,
-  ...flags
-}: ListFlags): Promise<void> {
-  const { api } = await connect(flags);
+const listOptions = (command: Command) =>
+  command
+    .option('--automation <automation>', 'only groups of this project (ID or name) or launch ID')
+    .addOption(new Option('--status <status>', 'only groups in this state').choices(groupStatuses))
+    .option('--mine', 'only groups that are assigned to you')
+    .addOption(new Option('--sort <by>', 'sort order; default: last_seen').choices(['last_seen', 'records']))
+    .option('--limit <count>', 'maximum number of groups', parseLimit, 50);
+
+const withGroup = (command: Command) =>
+  command.argument('<group>', 'group ID, or its beginning or end (at least 4 characters)');
+
+async function listGroups(
+  { api }: Connection,
+  { automation, status, mine, sort, limit, json }: OptionsOf<typeof listOptions> & ServerFlags,
+): Promise<void> {
   const { next_cursor, groups } = await api.call(groupRoutes.list, {
     query: {
       limit: Math.min(limit, 1000),
@@ -88,15 +73,13 @@ async function listGroups({
   );
 }
 
-function addShowCommand(groups: Command): void {
-  const command = groups
-    .command('show')
-    .description('show a group, its newest records, and why each record belongs to it')
-    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
-    .option('--limit <count>', 'maximum number of records', parseLimit, 20)
-    .option('--json', 'print the group and its records as JSON')
-    .action(async (text: string, { limit, json, ...flags }: JsonFlags & { limit: number }) => {
-      const { api } = await connect(flags);
+function addShowCommand(groups: PlainCommand): void {
+  serverCommand(groups, 'show', {
+    about: 'show a group, its newest records, and why each record belongs to it',
+    json: 'print the group and its records as JSON',
+    build: (command: Command) =>
+      withGroup(command).option('--limit <count>', 'maximum number of records', parseLimit, 20),
+    async run({ api }, { limit, json }, text) {
       const params = { id: await getGroupId(api, text) };
       const { group, kept_screens, last_change, app_versions, languages } = await api.call(groupRoutes.get, {
         params,
@@ -107,52 +90,51 @@ function addShowCommand(groups: Command): void {
       if (json) return printJson({ success: true, group, records, ...facts, last_change });
       printHead(group, facts);
       printTable({ flexible: 'reason', rows: records.map(recordRow) }, 'Its records have been deleted.');
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
-function addMarkCommands(groups: Command): void {
-  const solve = groups
-    .command('solve')
-    .description('mark groups and their pending records as solved')
-    .argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)')
-    .option(
-      '--commit <hash>',
-      'commit that solves the groups; records of runs with older code do not reopen them',
-    )
-    .option('--keep-records', 'leave the records pending')
-    .option('--json', "print the API's replies")
-    .action((texts: string[], { commit, ...flags }: MarkFlags & { commit?: string }) =>
-      markAll(texts, flags, { status: 'solved', ...(commit === undefined ? {} : { solved_in: commit }) }),
-    );
-  addConnectionOptions(solve);
-  const ignore = groups
-    .command('ignore')
-    .description('mark groups as ignored, and their pending records as skipped')
-    .argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)')
-    .option('--keep-records', 'leave the records pending')
-    .option('--json', "print the API's replies")
-    .action((texts: string[], flags: MarkFlags) => markAll(texts, flags, { status: 'ignored' }));
-  addConnectionOptions(ignore);
-  const reopen = groups
-    .command('reopen')
-    .description('reopen groups; their records stay as they are')
-    .argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)')
-    .option('--json', "print the API's replies")
-    .action((texts: string[], flags: MarkFlags) => markAll(texts, flags, { status: 'open' }));
-  addConnectionOptions(reopen);
-}
+const withGroups = (command: Command) =>
+  command.argument('<groups...>', 'group IDs, or their beginnings or ends (at least 4 characters)');
 
-interface MarkFlags extends JsonFlags {
-  keepRecords?: true;
+function addMarkCommands(groups: PlainCommand): void {
+  const json = "print the API's replies";
+  serverCommand(groups, 'solve', {
+    about: 'mark groups and their pending records as solved',
+    json,
+    build: (command: Command) =>
+      withGroups(command)
+        .option(
+          '--commit <hash>',
+          'commit that solves the groups; records of runs with older code do not reopen them',
+        )
+        .option('--keep-records', 'leave the records pending'),
+    run: ({ api }, { commit, ...flags }, texts) =>
+      markAll(api, texts, flags, {
+        status: 'solved',
+        ...(commit === undefined ? {} : { solved_in: commit }),
+      }),
+  });
+  serverCommand(groups, 'ignore', {
+    about: 'mark groups as ignored, and their pending records as skipped',
+    json,
+    build: (command: Command) => withGroups(command).option('--keep-records', 'leave the records pending'),
+    run: ({ api }, flags, texts) => markAll(api, texts, flags, { status: 'ignored' }),
+  });
+  serverCommand(groups, 'reopen', {
+    about: 'reopen groups; their records stay as they are',
+    json,
+    build: withGroups,
+    run: ({ api }, flags, texts) => markAll(api, texts, flags, { status: 'open' }),
+  });
 }
 
 async function markAll(
+  api: ApiClient,
   texts: readonly string[],
-  { keepRecords, json, ...flags }: MarkFlags,
+  { keepRecords, json }: { keepRecords?: true; json?: true },
   body: { status: RecordGroup['status']; solved_in?: string },
 ): Promise<void> {
-  const { api } = await connect(flags);
   for (const text of texts) {
     const { group } = await api.call(groupRoutes.change, {
       params: { id: await getGroupId(api, text) },
@@ -162,86 +144,72 @@ async function markAll(
   }
 }
 
-function addAssignCommand(groups: Command): void {
-  const command = groups
-    .command('assign')
-    .description('assign a group to a user who can edit the project')
-    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
-    .argument('[user]', 'user ID or name; default: yourself')
-    .option('--nobody', 'remove the assignment')
-    .option('--json', "print the API's reply")
-    .action(async (text: string, user: string | undefined, flags: JsonFlags & { nobody?: true }) => {
-      const { api } = await connect(flags);
+function addAssignCommand(groups: PlainCommand): void {
+  serverCommand(groups, 'assign', {
+    about: 'assign a group to a user who can edit the project',
+    build: (command: Command) =>
+      withGroup(command)
+        .argument('[user]', 'user ID or name; default: yourself')
+        .option('--nobody', 'remove the assignment'),
+    async run({ api }, { nobody, json }, text, user) {
       const id = await getGroupId(api, text);
-      const assignee_id = flags.nobody ? null : await assigneeOf(api, user);
+      const assignee_id = nobody ? null : await assigneeOf(api, user);
       const { group } = await api.call(groupRoutes.change, { params: { id }, body: { assignee_id } });
-      printGroup(group, flags.json);
-    });
-  addConnectionOptions(command);
+      printGroup(group, json);
+    },
+  });
 }
 
 const assigneeOf = async (api: ApiClient, user: string | undefined): Promise<string> =>
   user === undefined ? (await api.call(accessRoutes.me)).user.id : getUserId(api, user);
 
-function addMergeCommands(groups: Command): void {
-  const merge = groups
-    .command('merge')
-    .description(
+function addMergeCommands(groups: PlainCommand): void {
+  serverCommand(groups, 'merge', {
+    about:
       'merge groups of one automation into the first one, which also gets later records of their screens',
-    )
-    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
-    .argument('<others...>', 'groups to merge into it')
-    .option('--json', "print the API's reply")
-    .action(async (text: string, others: string[], flags: JsonFlags) => {
-      const { api } = await connect(flags);
+    build: (command: Command) => withGroup(command).argument('<others...>', 'groups to merge into it'),
+    async run({ api }, { json }, text, others) {
       const id = await getGroupId(api, text);
       const group_ids: string[] = [];
       for (const other of others) group_ids.push(await getGroupId(api, other));
       const { group } = await api.call(groupRoutes.merge, { params: { id }, body: { group_ids } });
-      printGroup(group, flags.json);
-    });
-  addConnectionOptions(merge);
-  const split = groups
-    .command('split')
-    .description('move records of a group to a new group, which also gets later records of their screens')
-    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
-    .argument('<records...>', 'record IDs, or their beginnings (at least 4 characters)')
-    .option('--json', "print the API's reply")
-    .action(async (text: string, records: string[], flags: JsonFlags) => {
-      const { api } = await connect(flags);
+      printGroup(group, json);
+    },
+  });
+  serverCommand(groups, 'split', {
+    about: 'move records of a group to a new group, which also gets later records of their screens',
+    build: (command: Command) =>
+      withGroup(command).argument('<records...>', 'record IDs, or their beginnings (at least 4 characters)'),
+    async run({ api }, { json }, text, records) {
       const id = await getGroupId(api, text);
       const record_ids: string[] = [];
       for (const record of records) record_ids.push(await getRecordId(api, record));
       const { group } = await api.call(groupRoutes.split, { params: { id }, body: { record_ids } });
-      printGroup(group, flags.json);
-    });
-  addConnectionOptions(split);
-  const undo = groups
-    .command('undo')
-    .description('undo the last mark, merge or split of a group')
-    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
-    .option('--json', "print the API's reply")
-    .action(async (text: string, flags: JsonFlags) => {
-      const { api } = await connect(flags);
+      printGroup(group, json);
+    },
+  });
+  serverCommand(groups, 'undo', {
+    about: 'undo the last mark, merge or split of a group',
+    build: withGroup,
+    async run({ api }, { json }, text) {
       const { group } = await api.call(groupRoutes.undo, { params: { id: await getGroupId(api, text) } });
-      printGroup(group, flags.json);
-    });
-  addConnectionOptions(undo);
+      printGroup(group, json);
+    },
+  });
 }
 
-function addDeleteScreenCommand(groups: Command): void {
-  const command = groups
-    .command('delete-screen')
-    .description('permanently delete the copy of a screen that replays use')
-    .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
-    .argument('<screen>', 'name of the screen, from the verdicts of a replay')
-    .action(async (text: string, name: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
+function addDeleteScreenCommand(groups: PlainCommand): void {
+  serverCommand(groups, 'delete-screen', {
+    about: 'permanently delete the copy of a screen that replays use',
+    json: false,
+    build: (command: Command) =>
+      withGroup(command).argument('<screen>', 'name of the screen, from the verdicts of a replay'),
+    async run({ api }, _, text, name) {
       const id = await getGroupId(api, text);
       await api.call(groupRoutes.deleteScreen, { params: { id, name } });
       console.log(printable(`Screen ${name} was deleted.`));
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 /** Finds a group by the beginning or end of its ID. IDs that are created at the same time share their beginning. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import path from 'node:path';
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readAll } from '@phalanx/client/read-all';
 import {
@@ -8,13 +9,13 @@ import {
   type Replay,
   type ReplayedScreenView,
   replayRoutes,
-  type ReplaySet,
   replaySets,
   type SequenceResult,
 } from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getAutomationId } from '../../launch/find-by-name.ts';
 import { printable, printableLine, notice } from '../../output/terminal.ts';
@@ -24,24 +25,35 @@ import { findLinkedFolder } from '../../project/project-folder.ts';
 import { findKind } from '../../project/local-files.ts';
 import { planPush } from '../../project/push.ts';
 
-interface Flags extends ConnectionFlags {
-  set: ReplaySet;
-  commit?: string;
-  group?: string;
-  record?: string;
-  draft?: true;
-  dir?: string;
-  changed?: true;
-  json?: true;
-}
-
 const pollMs = 500;
 
 /** `phalanx replay` */
-export function addReplayCommand(program: Command): void {
-  const command = program
-    .command('replay')
-    .description("replay saved screens with a project's code, on a host of the service")
+export function addReplayCommand(program: PlainCommand): void {
+  serverCommand(program, 'replay', {
+    about: "replay saved screens with a project's code, on a host of the service",
+    json: 'print the replay and its verdicts as JSON',
+    build: replayOptions,
+    help: `A replay uses no phone: the code sees saved screens. Exit code 4: a screen that was known before is broken, or the run
+of --record would end differently. Exit code 1: the replay itself failed, or the code threw an error.
+
+Examples:
+  phalanx replay shop
+  phalanx replay shop --set all --commit 4f372a3 --changed
+  phalanx replay shop --draft --group 0197c6a4-71b5-7c1e-9a52-0c2f6ad1f3aa
+  phalanx replay shop --record 0197c6a4`,
+    check({ commit, group, record, draft, dir }) {
+      if (dir !== undefined && draft === undefined) throw usageError('--dir needs --draft: pass both.');
+      if (commit !== undefined && draft !== undefined)
+        throw usageError('--commit and --draft choose different code: pass only one of them.');
+      if (group !== undefined && record !== undefined)
+        throw usageError('--group and --record exclude each other: pass only one of them.');
+    },
+    run: replayProject,
+  });
+}
+
+const replayOptions = (command: Command) =>
+  command
     .argument('<project>', 'ID or name')
     .addOption(
       new Option(
@@ -62,34 +74,13 @@ export function addReplayCommand(program: Command): void {
       '--dir <dir>',
       'with --draft: the folder; default: the project folder around the current folder, or the current folder',
     )
-    .option('--changed', 'list only newly recognised and newly broken screens')
-    .option('--json', 'print the replay and its verdicts as JSON')
-    .addHelpText(
-      'after',
-      `
-A replay uses no phone: the code sees saved screens. Exit code 4: a screen that was known before is broken, or the run
-of --record would end differently. Exit code 1: the replay itself failed, or the code threw an error.
-
-Examples:
-  phalanx replay shop
-  phalanx replay shop --set all --commit 4f372a3 --changed
-  phalanx replay shop --draft --group 0197c6a4-71b5-7c1e-9a52-0c2f6ad1f3aa
-  phalanx replay shop --record 0197c6a4`,
-    )
-    .action(replayProject);
-  addConnectionOptions(command);
-}
+    .option('--changed', 'list only newly recognised and newly broken screens');
 
 async function replayProject(
+  { api }: Connection,
+  { set, commit, group, record, draft, dir, changed, json }: OptionsOf<typeof replayOptions> & ServerFlags,
   project: string,
-  { set, commit, group, record, draft, dir, changed, json, ...flags }: Flags,
 ): Promise<void> {
-  if (dir !== undefined && draft === undefined) throw usageError('--dir needs --draft: pass both.');
-  if (commit !== undefined && draft !== undefined)
-    throw usageError('--commit and --draft choose different code: pass only one of them.');
-  if (group !== undefined && record !== undefined)
-    throw usageError('--group and --record exclude each other: pass only one of them.');
-  const { api } = await connect(flags);
   const id = await getAutomationId(api, project);
   const body = {
     set,

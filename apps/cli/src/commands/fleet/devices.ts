@@ -1,3 +1,4 @@
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readAll } from '@phalanx/client/read-all';
 import {
@@ -9,11 +10,10 @@ import {
   deviceMemberRoutes,
   shareRoles,
   type Host,
-  type ShareRole,
 } from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { deviceIdOf, listDevices, getUserId } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { confirm, printable, printMessage } from '../../output/terminal.ts';
@@ -24,49 +24,45 @@ const noDevices =
   'No devices yet. Connect a phone to a host (see "phalanx host --help"), or try a simulated one with "phalanx demo".';
 
 /** `phalanx devices`: lists the phones and their states. */
-export function addDevicesCommand(program: Command): void {
-  const command = program
-    .command('devices')
-    .description('list your phones, with the state of each, since when, and the reason')
-    .option('--labels <selector>', 'only phones that match, such as "country=de,model~Pixel" or "pool=NAME"')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Every command that takes a device accepts its serial number, its name or its device ID (see --json).
+export function addDevicesCommand(program: PlainCommand): void {
+  const devices = serverCommand(program, 'devices', {
+    about: 'list your phones, with the state of each, since when, and the reason',
+    build: (command: Command) =>
+      command.option(
+        '--labels <selector>',
+        'only phones that match, such as "country=de,model~Pixel" or "pool=NAME"',
+      ),
+    help: `Every command that takes a device accepts its serial number, its name or its device ID (see --json).
 
 Examples:
   phalanx devices
   phalanx devices --json | jq -r '.devices[] | select(.state == "ready") | .device_id'`,
-    )
-    .action(async (flags: ConnectionFlags & { labels?: string; json?: true }) => {
-      const { api } = await connect(flags);
-      const devices = await listDevices(api, flags.labels);
-      if (flags.json) printJson({ success: true, devices, next_cursor: null });
+    async run({ api }, { labels, json }) {
+      const all = await listDevices(api, labels);
+      if (json) printJson({ success: true, devices: all, next_cursor: null });
       else
         printTable(
-          { flexible: 'reason', rows: devices.map((one) => row(one, devices)) },
-          flags.labels === undefined ? noDevices : 'No device matches.',
+          { flexible: 'reason', rows: all.map((one) => row(one, all)) },
+          labels === undefined ? noDevices : 'No device matches.',
         );
-    });
-  const apps = command
-    .command('apps')
-    .description('list the package names of the apps installed on a phone')
-    .argument('<device>', 'serial number, name or ID')
-    .option('--all', 'include apps that came with the phone')
-    .option('--json', "print the API's reply")
-    .action(async (text: string, flags: ConnectionFlags & { all?: true; json?: true }) => {
-      const { api } = await connect(flags);
+    },
+  });
+  serverCommand(devices, 'apps', {
+    about: 'list the package names of the apps installed on a phone',
+    build: (command: Command) =>
+      command
+        .argument('<device>', 'serial number, name or ID')
+        .option('--all', 'include apps that came with the phone'),
+    async run({ api }, { all, json }, text) {
       const id = deviceIdOf(await listDevices(api), text);
       const reply = await api.call(deviceRoutes.apps, { params: { id } });
-      if (flags.json) return printJson(reply);
-      const shown = reply.apps.filter(({ is_system: isSystem }) => flags.all === true || !isSystem);
+      if (json) return printJson(reply);
+      const shown = reply.apps.filter(({ is_system: isSystem }) => all === true || !isSystem);
       for (const { package_name: name } of shown) console.log(printable(name));
-    });
-  addConnectionOptions(apps);
-  addConnectionOptions(command);
-  addDeviceShareCommands(command);
-  addDeviceLabelCommands(command);
+    },
+  });
+  addDeviceShareCommands(devices);
+  addDeviceLabelCommands(devices);
 }
 
 /** Table row of a phone. Names, labels, warnings and waiting shares have a column only if some phone has one. */
@@ -89,68 +85,67 @@ const row = (device: Device, all: readonly Device[]): Record<string, string> => 
 });
 
 /** `phalanx devices label`, `rename` and `remove` */
-function addDeviceLabelCommands(devices: Command): void {
-  const label = devices
-    .command('label')
-    .description('change the labels of a phone: key=value sets a label, key- removes it')
-    .argument('<device>', 'serial number, name or ID')
-    .argument('<change...>', 'key=value, or key-')
-    .addHelpText('after', '\nExample:\n  phalanx devices label SIM0001 country=de rack=3 old-')
-    .action(async (text: string, changes: string[], flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
+function addDeviceLabelCommands(devices: PlainCommand): void {
+  serverCommand(devices, 'label', {
+    about: 'change the labels of a phone: key=value sets a label, key- removes it',
+    json: false,
+    build: (command: Command) =>
+      command.argument('<device>', 'serial number, name or ID').argument('<change...>', 'key=value, or key-'),
+    help: 'Example:\n  phalanx devices label SIM0001 country=de rack=3 old-',
+    async run({ api }, _, text, changes) {
       const id = deviceIdOf(await listDevices(api), text);
       const { device } = await api.call(deviceRoutes.get, { params: { id } });
       const body = { labels: withChanges(device.labels, changes) };
       const { labels } = await api.call(labelRoutes.putDeviceLabels, { params: { id }, body });
       console.log(printable(labelsText(labels) || 'No labels.'));
-    });
-  const rename = devices
-    .command('rename')
-    .description('name a phone')
-    .argument('<device>', 'serial number, name or ID')
-    .argument('<name>', 'up to 100 characters; "" removes the name')
-    .action(async (text: string, name: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
+    },
+  });
+  serverCommand(devices, 'rename', {
+    about: 'name a phone',
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument('<device>', 'serial number, name or ID')
+        .argument('<name>', 'up to 100 characters; "" removes the name'),
+    async run({ api }, _, text, name) {
       const id = deviceIdOf(await listDevices(api), text);
       const { device } = await api.call(labelRoutes.renameDevice, { params: { id }, body: { name } });
       const { serial } = device;
       console.log(printable(device.name === '' ? `${serial} has no name.` : `${serial} is ${device.name}.`));
-    });
-  const remove = devices
-    .command('remove')
-    .description('remove a disconnected phone with its name, labels and shares; its runs stay')
-    .argument('<device>', 'serial number, name or ID')
-    .option('--yes', 'skip the confirmation prompt')
-    .action(async (text: string, flags: ConnectionFlags & { yes?: true }) => {
-      const { api } = await connect(flags);
+    },
+  });
+  serverCommand(devices, 'remove', {
+    about: 'remove a disconnected phone with its name, labels and shares; its runs stay',
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument('<device>', 'serial number, name or ID')
+        .option('--yes', 'skip the confirmation prompt'),
+    async run({ api }, { yes }, text) {
       const id = deviceIdOf(await listDevices(api), text);
-      if (!flags.yes && !(await confirm(printable(`Remove the phone "${text}"?`))))
+      if (!yes && !(await confirm(printable(`Remove the phone "${text}"?`))))
         throw usageError('Nothing was removed: confirm with "y", or pass --yes.');
       printMessage(await api.call(deviceRoutes.delete, { params: { id } }));
-    });
-  for (const command of [label, rename, remove]) addConnectionOptions(command);
+    },
+  });
 }
 
 /** `phalanx hosts label` */
-export function addHostLabelCommand(hosts: Command): void {
-  const label = hosts
-    .command('label')
-    .description('replace the labels of a host, which all of its phones have')
-    .argument('<host>', 'name or ID')
-    .argument('[label...]', 'key=value; without any, the command removes all labels')
-    .action(async (text: string, given: string[], flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
-      const known = await readAll(
-        (query) => api.call(hostRoutes.list, { query }),
-        (page) => page.hosts,
-      );
-      const named = known.filter(({ name }) => name === text);
-      const id = named.length === 1 ? (named[0]?.id ?? text) : text;
+function addHostLabelCommand(hosts: PlainCommand): void {
+  serverCommand(hosts, 'label', {
+    about: 'replace the labels of a host, which all of its phones have',
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument('<host>', 'name or ID')
+        .argument('[label...]', 'key=value; without any, the command removes all labels'),
+    async run({ api }, _, text, given) {
+      const id = await hostIdOf(api, text);
       const body = { labels: withChanges({}, given) };
       const { labels } = await api.call(labelRoutes.putHostLabels, { params: { id }, body });
       console.log(printable(labelsText(labels) || 'No labels.'));
-    });
-  addConnectionOptions(label);
+    },
+  });
 }
 
 const labelsText = (labels: Labels): string =>
@@ -185,10 +180,16 @@ export const listHosts = (api: ApiClient): Promise<Host[]> =>
     (page) => page.hosts,
   );
 
+/** Returns the ID of the host with this name, if there is exactly one. Otherwise the text is the ID. */
+async function hostIdOf(api: ApiClient, text: string): Promise<string> {
+  const named = (await listHosts(api)).filter(({ name }) => name === text);
+  return named.length === 1 ? (named[0]?.id ?? text) : text;
+}
+
 const userArgument = ['<user>', 'user ID; administrators can also use the name'] as const;
 
 /** `phalanx devices share` and `unshare` */
-function addDeviceShareCommands(devices: Command): void {
+function addDeviceShareCommands(devices: PlainCommand): void {
   addShareCommands(devices, {
     noun: 'device',
     routes: deviceMemberRoutes,
@@ -197,59 +198,48 @@ function addDeviceShareCommands(devices: Command): void {
 }
 
 /** `phalanx hosts`, with `label`, `share` and `unshare` for all phones of a host. */
-export function addHostsCommand(program: Command): void {
-  const hosts = program
-    .command('hosts')
-    .description('list your hosts and those shared with you')
-    .option('--json', "print the API's reply")
-    .action(async (flags: ConnectionFlags & { json?: true }) => {
-      const reply = await (await connect(flags)).api.call(hostRoutes.list);
-      if (flags.json) printJson(reply);
+export function addHostsCommand(program: PlainCommand): void {
+  const hosts = serverCommand(program, 'hosts', {
+    about: 'list your hosts and those shared with you',
+    async run({ api }, { json }) {
+      const reply = await api.call(hostRoutes.list);
+      if (json) printJson(reply);
       else
         printTable(
           { flexible: 'problem', rows: reply.hosts.map(hostRow) },
           'No hosts yet: "phalanx host --help".',
         );
-    });
-  addConnectionOptions(hosts);
-  addHostLabelCommand(hosts);
-  addShareCommands(hosts, {
-    noun: 'host',
-    routes: hostRoutes,
-    findId: async (api, text) => {
-      const named = (await listHosts(api)).filter(({ name }) => name === text);
-      return named.length === 1 ? (named[0]?.id ?? text) : text;
     },
   });
+  addHostLabelCommand(hosts);
+  addShareCommands(hosts, { noun: 'host', routes: hostRoutes, findId: hostIdOf });
 }
 
-function addShareCommands(parent: Command, { noun, routes, findId }: Shared): void {
+function addShareCommands(parent: PlainCommand, { noun, routes, findId }: Shared): void {
   const target = [`<${noun}>`, noun === 'device' ? 'serial number or ID' : 'name or ID'] as const;
-  const share = parent
-    .command('share')
-    .description(
-      `share ${noun === 'device' ? 'a phone' : 'all phones of a host'} with a user, or change their role`,
-    )
-    .argument(...target)
-    .argument(...userArgument)
-    .addOption(new Option('--role <role>', "the user's role").choices(shareRoles).makeOptionMandatory())
-    .action(async (text: string, user: string, flags: ConnectionFlags & { role: ShareRole }) => {
-      const { api } = await connect(flags);
+  serverCommand(parent, 'share', {
+    about: `share ${noun === 'device' ? 'a phone' : 'all phones of a host'} with a user, or change their role`,
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument(...target)
+        .argument(...userArgument)
+        .addOption(new Option('--role <role>', "the user's role").choices(shareRoles).makeOptionMandatory()),
+    async run({ api }, { role }, text, user) {
       const params = { id: await findId(api, text), user_id: await getUserId(api, user) };
-      const { member } = await api.call(routes.putMember, { params, body: { role: flags.role } });
+      const { member } = await api.call(routes.putMember, { params, body: { role } });
       console.log(printable(`${member.name} now has the role ${member.role}.`));
-    });
-  const unshare = parent
-    .command('unshare')
-    .description(`stop sharing ${noun === 'device' ? 'a phone' : 'the phones of a host'} with a user`)
-    .argument(...target)
-    .argument(...userArgument)
-    .action(async (text: string, user: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
+    },
+  });
+  serverCommand(parent, 'unshare', {
+    about: `stop sharing ${noun === 'device' ? 'a phone' : 'the phones of a host'} with a user`,
+    json: false,
+    build: (command: Command) => command.argument(...target).argument(...userArgument),
+    async run({ api }, _, text, user) {
       const params = { id: await findId(api, text), user_id: await getUserId(api, user) };
       printMessage(await api.call(routes.deleteMember, { params }));
-    });
-  for (const command of [share, unshare]) addConnectionOptions(command);
+    },
+  });
 }
 
 const hostRow = (host: Host): Record<string, string> => ({

@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Command } from '@commander-js/extra-typings';
 import type { PhoneReport } from '@phalanx/host';
 import { address, peerAddress } from '@phalanx/settings';
-import { type Command, Option } from 'commander';
+import { type Command as PlainCommand, Option } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Host, type Pairing, pairingRoutes } from '@phalanx/protocol';
 import { renderUnicodeCompact } from 'uqr';
@@ -11,7 +12,7 @@ import { renderUnicodeCompact } from 'uqr';
 import { printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { repeated } from '../../option-values.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { listHosts } from './devices.ts';
 
@@ -25,7 +26,7 @@ interface CheckFlags {
 }
 
 /** `phalanx phone`, with `pair`, and with `check`, which compares the ways to read the screen on one phone. */
-export function addPhoneCommand(program: Command): void {
+export function addPhoneCommand(program: PlainCommand): void {
   const phone = program.command('phone').description('check a phone, or pair one with a host');
   addPairCommand(phone);
   phone
@@ -101,15 +102,14 @@ function printReport({ phone, ways, differences }: PhoneReport): void {
 }
 
 /** `phalanx phone pair`: shows a QR code in the terminal, and the progress of the pairing. */
-export function addPairCommand(phone: Command): void {
-  const pair = phone
-    .command('pair')
-    .description(
+function addPairCommand(phone: PlainCommand): void {
+  serverCommand(phone, 'pair', {
+    about:
       'pair a phone with a host without a cable (Android 11 and newer): scan the code in Developer options, Wireless debugging, "Pair device with QR code"',
-    )
-    .option('--host <host>', 'name or ID of the host; required if you have several')
-    .action(async (flags: ConnectionFlags & { host?: string }) => {
-      const { api } = await connect(flags);
+    json: false,
+    build: (command: Command) =>
+      command.option('--host <host>', 'name or ID of the host; required if you have several'),
+    async run({ api }, flags) {
       const host = chooseHost(await listHosts(api), flags.host);
       const params = { id: host.id };
       const { pairing: first, code } = await api.call(pairingRoutes.start, { params });
@@ -121,8 +121,8 @@ export function addPairCommand(phone: Command): void {
         ({ pairing } = await api.call(pairingRoutes.get, { params: { ...params, pairing_id: first.id } }));
         told = tell(pairing, told);
       }
-    });
-  addConnectionOptions(pair);
+    },
+  });
 }
 
 function chooseHost(all: readonly Host[], text: string | undefined): Host {

@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { Command } from '@commander-js/extra-typings';
 import {
   deviceRoutes,
   isCompactView,
@@ -8,23 +9,15 @@ import {
   type UiNode,
   type NodeInspection,
 } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command as PlainCommand, InvalidArgumentError } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-by-name.ts';
 import { notice, printableLine } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 import { treeText } from '../../output/tree-text.ts';
-
-interface Flags extends ConnectionFlags {
-  picture?: string;
-  width?: number;
-  keep?: KeptAs;
-  compact?: true;
-  diff?: string;
-  json?: true;
-}
 
 function parseWidth(text: string): number {
   const width = /^\d{1,5}$/.test(text) ? Number(text) : 0;
@@ -44,21 +37,11 @@ function parseKeptAs(text: string): KeptAs {
 }
 
 /** `phalanx screen`: prints the current screen of a phone. */
-export function addScreenCommand(program: Command): void {
-  const command = program
-    .command('screen')
-    .description("print the tree of a phone's current screen, or save a picture of it")
-    .argument('<device>', 'serial number or device ID')
-    .option('--picture <file>', 'write the picture to this file (JPEG)')
-    .option('--width <pixels>', 'maximum width of the picture', parseWidth)
-    .option('--keep <state/name>', 'save it as a golden screen in the current project folder', parseKeptAs)
-    .option('--compact', 'print only nodes that can be read or touched, numbered, for coding agents')
-    .option('--diff <screen>', 'with --compact: print only changes since the screen with this ID')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Each line of the tree is a node: class, #id, "text", (description), possible actions and states, and its bounds on the
+export function addScreenCommand(program: PlainCommand): void {
+  serverCommand(program, 'screen', {
+    about: "print the tree of a phone's current screen, or save a picture of it",
+    build: screenOptions,
+    help: `Each line of the tree is a node: class, #id, "text", (description), possible actions and states, and its bounds on the
 screen as left,top right,bottom.
 
 Examples:
@@ -66,17 +49,25 @@ Examples:
   phalanx screen SIM0001 --compact      # the first line has the ID for "act --screen" and --diff
   phalanx screen SIM0001 --picture screen.jpg
   phalanx screen SIM0001 --keep Checkout/pixel-8`,
-    )
-    .action(showScreen);
-  addConnectionOptions(command);
+    run: showScreen,
+  });
 }
 
+const screenOptions = (command: Command) =>
+  command
+    .argument('<device>', 'serial number or device ID')
+    .option('--picture <file>', 'write the picture to this file (JPEG)')
+    .option('--width <pixels>', 'maximum width of the picture', parseWidth)
+    .option('--keep <state/name>', 'save it as a golden screen in the current project folder', parseKeptAs)
+    .option('--compact', 'print only nodes that can be read or touched, numbered, for coding agents')
+    .option('--diff <screen>', 'with --compact: print only changes since the screen with this ID');
+
 async function showScreen(
+  { api }: Connection,
+  { picture, width, keep, compact, diff, json }: OptionsOf<typeof screenOptions> & ServerFlags,
   device: string,
-  { picture, width, keep, compact, diff, json, ...flags }: Flags,
 ): Promise<void> {
   const isCompact = (compact === true || diff !== undefined) && picture === undefined && keep === undefined;
-  const { api } = await connect(flags);
   const devices = await listDevices(api);
   const params = { id: deviceIdOf(devices, device) };
   const view = diff === undefined ? ({ view: 'compact' } as const) : ({ view: 'diff', since: diff } as const);
@@ -130,43 +121,30 @@ async function keepShown({ tree }: DeviceScreen, kept: KeptAs, device: Device | 
   });
 }
 
-interface InspectFlags extends ConnectionFlags {
-  screen: string;
-  json?: true;
-}
-
 /** `phalanx inspect`: prints a node of `phalanx screen --compact`, and code that finds it. */
-export function addInspectCommand(program: Command): void {
-  const command = program
-    .command('inspect')
-    .description('show all attributes of a screen line, and code that finds its node')
-    .argument('<device>', 'serial number or device ID')
-    .argument('<number>', 'number of the line')
-    .requiredOption('--screen <id>', 'ID of the screen with this line; "phalanx screen --compact" prints it')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-The phone finds the node again. The most durable code comes first, and each line was tried on the screen.
+export function addInspectCommand(program: PlainCommand): void {
+  serverCommand(program, 'inspect', {
+    about: 'show all attributes of a screen line, and code that finds its node',
+    build: (command: Command) =>
+      command
+        .argument('<device>', 'serial number or device ID')
+        .argument('<number>', 'number of the line')
+        .requiredOption(
+          '--screen <id>',
+          'ID of the screen with this line; "phalanx screen --compact" prints it',
+        ),
+    help: `The phone finds the node again. The most durable code comes first, and each line was tried on the screen.
 
 Example:
   phalanx screen SIM0001 --compact
   phalanx inspect SIM0001 3 --screen 7f3a91c2-5be014`,
-    )
-    .action(inspect);
-  addConnectionOptions(command);
-}
-
-async function inspect(
-  device: string,
-  number: string,
-  { screen: screen_id, json, ...flags }: InspectFlags,
-): Promise<void> {
-  const { api } = await connect(flags);
-  const params = { id: deviceIdOf(await listDevices(api), device), screen_id, number };
-  const reply = await api.call(deviceRoutes.node, { params });
-  if (json) printJson(reply);
-  else for (const line of inspectionLines(reply.node)) console.log(printableLine(line));
+    async run({ api }, { screen: screen_id, json }, device, number) {
+      const params = { id: deviceIdOf(await listDevices(api), device), screen_id, number };
+      const reply = await api.call(deviceRoutes.node, { params });
+      if (json) printJson(reply);
+      else for (const line of inspectionLines(reply.node)) console.log(printableLine(line));
+    },
+  });
 }
 
 function inspectionLines({ selectors, bounds, is, ...node }: NodeInspection): string[] {

@@ -1,24 +1,13 @@
+import { type Command, Option } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readPages } from '@phalanx/client/read-all';
 import { AuditAction, auditRoutes, maxPageLimit, type AuditEntry } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command as PlainCommand, InvalidArgumentError } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../connection/server-command.ts';
 import { getUserId } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../../option-values.ts';
-
-interface Flags extends ConnectionFlags {
-  user?: string;
-  action?: AuditEntry['action'];
-  subject?: string;
-  refused?: true;
-  since?: string;
-  until?: string;
-  limit?: number;
-  json?: true;
-  jsonl?: true;
-}
 
 const unitsMs = { min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -32,31 +21,18 @@ function parsePast(text: string): string {
 }
 
 /** `phalanx audit`: lists the audit log, with users, their actions, tokens and addresses. */
-export function addAuditCommand(program: Command): void {
-  const command = program
-    .command('audit')
-    .description('show the audit log, newest first: who did what, with which token, from which address')
-    .option('--user <user>', 'only actions of this user (ID; administrators can also use the name)')
-    .addOption(new Option('--action <action>', 'only this action').choices(AuditAction.enum))
-    .option('--subject <id>', 'only actions on the project, device, token or other object with this ID')
-    .option('--refused', 'only refused actions')
-    .option('--since <when>', 'start of the period: an age (30min, 12h, 7d) or an ISO 8601 time', parsePast)
-    .option('--until <when>', 'end of the period, in the same form', parsePast)
-    .option('--limit <count>', 'maximum number of entries; default: 50, with --jsonl all', parseLimit)
-    .option('--json', 'print the entries as one JSON object')
-    .option('--jsonl', 'print each entry as a line of JSON')
-    .addHelpText(
-      'after',
-      `
-Administrators see all entries. Other users see their own actions, and actions on objects that they own.
+export function addAuditCommand(program: PlainCommand): void {
+  serverCommand(program, 'audit', {
+    about: 'show the audit log, newest first: who did what, with which token, from which address',
+    build: auditOptions,
+    json: 'print the entries as one JSON object',
+    help: `Administrators see all entries. Other users see their own actions, and actions on objects that they own.
 
 Examples:
   phalanx audit --user ada --since 7d
   phalanx audit --refused
   phalanx audit --since 2030-01-01 --until 2030-02-01 --jsonl > january.jsonl`,
-    )
-    .action(async (flags: Flags) => {
-      const { api } = await connect(flags);
+    async run({ api }, flags) {
       const entries = listEntries(
         api,
         await queryOf(api, flags),
@@ -70,11 +46,25 @@ Examples:
       for await (const entry of entries) all.push(entry);
       if (flags.json) printJson({ success: true, entries: all });
       else printTable({ flexible: 'details', rows: all.map(row) }, 'No audit entries.');
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
-async function queryOf(api: ApiClient, { user, action, subject, refused, since, until }: Flags) {
+const auditOptions = (command: Command) =>
+  command
+    .option('--user <user>', 'only actions of this user (ID; administrators can also use the name)')
+    .addOption(new Option('--action <action>', 'only this action').choices(AuditAction.enum))
+    .option('--subject <id>', 'only actions on the project, device, token or other object with this ID')
+    .option('--refused', 'only refused actions')
+    .option('--since <when>', 'start of the period: an age (30min, 12h, 7d) or an ISO 8601 time', parsePast)
+    .option('--until <when>', 'end of the period, in the same form', parsePast)
+    .option('--limit <count>', 'maximum number of entries; default: 50, with --jsonl all', parseLimit)
+    .option('--jsonl', 'print each entry as a line of JSON');
+
+async function queryOf(
+  api: ApiClient,
+  { user, action, subject, refused, since, until }: OptionsOf<typeof auditOptions>,
+) {
   return {
     ...(user === undefined ? {} : { user_id: await getUserId(api, user) }),
     ...(action === undefined ? {} : { action }),

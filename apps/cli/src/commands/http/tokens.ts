@@ -1,29 +1,17 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readAll } from '@phalanx/client/read-all';
 import { accessRoutes, scopes, type Scope, type Token } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command as PlainCommand, InvalidArgumentError } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { deviceIdOf, listDevices, getAutomationId, getUserId } from '../../launch/find-by-name.ts';
 import { budgetText } from './usage.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
 import { notice, printMessage } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit, repeated } from '../../option-values.ts';
-
-interface CreateFlags extends ConnectionFlags {
-  scopes?: Scope[];
-  user?: string;
-  project: string[];
-  device: string[];
-  labels?: string;
-  maxPhones?: number;
-  app: string[];
-  runsPerDay?: number;
-  minutesPerDay?: number;
-  expires?: string;
-  json?: true;
-}
 
 function parseScopes(text: string): Scope[] {
   const names = text.split(',').map((name) => name.trim());
@@ -47,11 +35,42 @@ function parseExpiry(text: string): string {
 }
 
 /** `phalanx token create|list|revoke` */
-export function addTokenCommands(program: Command): void {
+export function addTokenCommands(program: PlainCommand): void {
   const tokens = program.command('token').description('create, list and revoke API tokens');
-  const create = tokens
-    .command('create')
-    .description('create a token; only its secret is printed to standard output, and only once')
+  serverCommand(tokens, 'create', {
+    about: 'create a token; only its secret is printed to standard output, and only once',
+    build: createOptions,
+    help: `Examples:
+  phalanx token create "CI of the shop" --scopes read,launch --project checkout --expires 90d
+  phalanx token create "night shift" --scopes read,launch --labels pool=night --max-phones 5
+  phalanx token create "coding agent" --device SIM0001 --app com.example.shop --expires 1d
+  phalanx token create "coding agent" --scopes read,launch --runs-per-day 50 --minutes-per-day 120
+  PHALANX_TOKEN=$(phalanx token create "host in the lab" --scopes host) phalanx host`,
+    run: createToken,
+  });
+  serverCommand(tokens, 'list', {
+    about: "list your tokens; administrators see everyone's",
+    async run({ api }, { json }) {
+      const all = await readAll(
+        (query) => api.call(accessRoutes.listTokens, { query }),
+        (page) => page.tokens,
+      );
+      if (json) printJson({ success: true, tokens: all, next_cursor: null });
+      else printTable({ flexible: 'name', rows: all.map(row) }, 'No tokens.');
+    },
+  });
+  serverCommand(tokens, 'revoke', {
+    about: 'revoke a token immediately',
+    json: false,
+    build: (command: Command) => command.argument('<id>', 'token ID; "phalanx token list" shows it'),
+    async run({ api }, _, id) {
+      printMessage(await api.call(accessRoutes.deleteToken, { params: { id } }));
+    },
+  });
+}
+
+const createOptions = (command: Command) =>
+  command
     .argument('<name>', 'purpose of the token')
     .option(
       '--scopes <scopes>',
@@ -71,45 +90,15 @@ export function addTokenCommands(program: Command): void {
     )
     .option('--runs-per-day <count>', 'maximum number of runs started per day (UTC)', parseLimit)
     .option('--minutes-per-day <count>', 'maximum total minutes of runs per day (UTC)', parseLimit)
-    .option('--expires <when>', 'days from now (30d) or an ISO 8601 time; default: one year', parseExpiry)
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Examples:
-  phalanx token create "CI of the shop" --scopes read,launch --project checkout --expires 90d
-  phalanx token create "night shift" --scopes read,launch --labels pool=night --max-phones 5
-  phalanx token create "coding agent" --device SIM0001 --app com.example.shop --expires 1d
-  phalanx token create "coding agent" --scopes read,launch --runs-per-day 50 --minutes-per-day 120
-  PHALANX_TOKEN=$(phalanx token create "host in the lab" --scopes host) phalanx host`,
-    )
-    .action(createToken);
-  const list = tokens
-    .command('list')
-    .description("list your tokens; administrators see everyone's")
-    .option('--json', "print the API's reply")
-    .action(async (flags: ConnectionFlags & { json?: true }) => {
-      const { api } = await connect(flags);
-      const all = await readAll(
-        (query) => api.call(accessRoutes.listTokens, { query }),
-        (page) => page.tokens,
-      );
-      if (flags.json) printJson({ success: true, tokens: all, next_cursor: null });
-      else printTable({ flexible: 'name', rows: all.map(row) }, 'No tokens.');
-    });
-  const revoke = tokens
-    .command('revoke')
-    .description('revoke a token immediately')
-    .argument('<id>', 'token ID; "phalanx token list" shows it')
-    .action(async (id: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
-      printMessage(await api.call(accessRoutes.deleteToken, { params: { id } }));
-    });
-  for (const command of [create, list, revoke]) addConnectionOptions(command);
-}
+    .option('--expires <when>', 'days from now (30d) or an ISO 8601 time; default: one year', parseExpiry);
 
-async function createToken(name: string, flags: CreateFlags): Promise<void> {
-  const { api } = await connect(flags);
+type CreateFlags = OptionsOf<typeof createOptions>;
+
+async function createToken(
+  { api }: Connection,
+  flags: CreateFlags & ServerFlags,
+  name: string,
+): Promise<void> {
   const body = { name, ...(await limitsOf(api, flags)) };
   const reply = await api.call(accessRoutes.createToken, { body });
   if (flags.json) return printJson(reply);

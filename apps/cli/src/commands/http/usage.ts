@@ -1,32 +1,32 @@
+import type { Command } from '@commander-js/extra-typings';
 import { readAll } from '@phalanx/client/read-all';
 import { usageRoutes, type Usage, type UsageRow, type TokenBudget } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 import type { Static } from 'typebox';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { getUserId } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
-interface Flags extends ConnectionFlags {
-  user?: string;
-  all?: true;
-  json?: true;
-}
-
 /** `phalanx usage` */
-export function addUsageCommand(program: Command): void {
-  const command = program
-    .command('usage')
-    .description('show your usage and limits: projects, storage, phones, runs and more')
-    .option('--user <user>', 'show the usage of this user (ID or name); administrators only')
-    .option('--all', 'show the usage of every user; administrators only')
-    .option('--json', "print the API's reply")
-    .action(showUsage);
-  addConnectionOptions(command);
+export function addUsageCommand(program: PlainCommand): void {
+  serverCommand(program, 'usage', {
+    about: 'show your usage and limits: projects, storage, phones, runs and more',
+    build: usageOptions,
+    run: showUsage,
+  });
 }
 
-async function showUsage(flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
+const usageOptions = (command: Command) =>
+  command
+    .option('--user <user>', 'show the usage of this user (ID or name); administrators only')
+    .option('--all', 'show the usage of every user; administrators only');
+
+async function showUsage(
+  { api }: Connection,
+  flags: OptionsOf<typeof usageOptions> & ServerFlags,
+): Promise<void> {
   if (flags.all) {
     const usage = await readAll(
       (query) => api.call(usageRoutes.list, { query }),
@@ -42,7 +42,7 @@ async function showUsage(flags: Flags): Promise<void> {
   else printLimits(reply.usage);
 }
 
-function showOwn(reply: Static<(typeof usageRoutes.mine.responses)[200]>, { json }: Flags): void {
+function showOwn(reply: Static<(typeof usageRoutes.mine.responses)[200]>, { json }: ServerFlags): void {
   if (json) return printJson(reply);
   printLimits(reply.usage);
   const { budget } = reply;

@@ -1,87 +1,88 @@
+import type { ApiClient } from '@phalanx/client/api-client';
 import { accessRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command } from '@commander-js/extra-typings';
+import type { Command as PlainCommand } from 'commander';
 
 import { confirm, printMessage, printable, quoted } from '../../output/terminal.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../connection/server-command.ts';
 import { usageError } from '../../exit-codes.ts';
 import { getUserId, listUsers } from '../../launch/find-by-name.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
-type Flags = ConnectionFlags & { json?: true };
-
 /** `phalanx user`, for administrators. */
-export function addUserCommands(program: Command): void {
+export function addUserCommands(program: PlainCommand): void {
   const users = program
     .command('user')
     .description('create, list, rename, disable and delete users (administrators only)');
-  const create = users
-    .command('create')
-    .description('create a user; they need a token next')
-    .argument('<name>')
-    .option('--json', "print the API's reply")
-    .addHelpText('after', '\nExample: phalanx user create ada && phalanx token create "laptop" --user ada')
-    .action(async (name: string, flags: Flags) => {
-      const reply = await (await connect(flags)).api.call(accessRoutes.createUser, { body: { name } });
-      if (flags.json) return printJson(reply);
+  serverCommand(users, 'create', {
+    about: 'create a user; they need a token next',
+    build: (command: Command) => command.argument('<name>'),
+    help: 'Example: phalanx user create ada && phalanx token create "laptop" --user ada',
+    async run({ api }, { json }, name) {
+      const reply = await api.call(accessRoutes.createUser, { body: { name } });
+      if (json) return printJson(reply);
       const { user } = reply;
       console.log(printable(`User "${user.name}" has the ID ${user.id}.`));
       console.log(
         printable(`Create a token for them: phalanx token create "first token" --user ${quoted(user.name)}`),
       );
-    });
-  const list = users
-    .command('list')
-    .description('list all users')
-    .option('--json', "print the API's reply")
-    .action(async (flags: Flags) => {
-      const all = await listUsers((await connect(flags)).api);
+    },
+  });
+  serverCommand(users, 'list', {
+    about: 'list all users',
+    async run({ api }, { json }) {
+      const all = await listUsers(api);
       const rows = all.map(({ id, name, role, created_at: since, disabled_at: disabled }) => ({
         id,
         name,
         role: disabled === null ? role : `${role} (disabled)`,
         since: new Date(since).toISOString().slice(0, 10),
       }));
-      if (flags.json) printJson({ success: true, users: all, next_cursor: null });
+      if (json) printJson({ success: true, users: all, next_cursor: null });
       else printTable({ flexible: 'name', rows }, 'No users.');
-    });
-  for (const command of [create, list]) addConnectionOptions(command);
+    },
+  });
   addChangeCommands(users);
 }
 
 /** `phalanx user rename|disable|enable|delete` */
-function addChangeCommands(users: Command): void {
-  const rename = users
-    .command('rename')
-    .description('rename a user')
-    .argument('<user>', 'name or ID')
-    .argument('<name>', 'new name')
-    .action((user: string, name: string, flags: ConnectionFlags) => update(user, flags, { name }));
-  const disable = users
-    .command('disable')
-    .description('disable a user, and keep their projects, devices and runs')
-    .argument('<user>', 'name or ID')
-    .action((user: string, flags: ConnectionFlags) => update(user, flags, { disabled: true }));
-  const enable = users
-    .command('enable')
-    .description('enable a disabled user')
-    .argument('<user>', 'name or ID')
-    .action((user: string, flags: ConnectionFlags) => update(user, flags, { disabled: false }));
-  const remove = users
-    .command('delete')
-    .description('permanently delete a user with their tokens, devices and runs')
-    .argument('<user>', 'name or ID')
-    .option('--projects', 'also delete the projects that they own')
-    .option('--yes', 'skip the confirmation prompt')
-    .action(deleteUser);
-  for (const command of [rename, disable, enable, remove]) addConnectionOptions(command);
+function addChangeCommands(users: PlainCommand): void {
+  serverCommand(users, 'rename', {
+    about: 'rename a user',
+    json: false,
+    build: (command: Command) => command.argument('<user>', 'name or ID').argument('<name>', 'new name'),
+    run: ({ api }, _, user, name) => update(api, user, { name }),
+  });
+  for (const [name, disabled, about] of [
+    ['disable', true, 'disable a user, and keep their projects, devices and runs'],
+    ['enable', false, 'enable a disabled user'],
+  ] as const)
+    serverCommand(users, name, {
+      about,
+      json: false,
+      build: (command: Command) => command.argument('<user>', 'name or ID'),
+      run: ({ api }, _, user) => update(api, user, { disabled }),
+    });
+  serverCommand(users, 'delete', {
+    about: 'permanently delete a user with their tokens, devices and runs',
+    json: false,
+    build: deleteOptions,
+    run: deleteUser,
+  });
 }
 
+const deleteOptions = (command: Command) =>
+  command
+    .argument('<user>', 'name or ID')
+    .option('--projects', 'also delete the projects that they own')
+    .option('--yes', 'skip the confirmation prompt');
+
 async function update(
+  api: ApiClient,
   text: string,
-  flags: ConnectionFlags,
   body: { name?: string; disabled?: boolean },
 ): Promise<void> {
-  const { api } = await connect(flags);
   const params = { id: await getUserId(api, text) };
   const { user } = await api.call(accessRoutes.updateUser, { params, body });
   const state = user.disabled_at === null ? 'enabled' : 'disabled';
@@ -89,10 +90,10 @@ async function update(
 }
 
 async function deleteUser(
+  { api }: Connection,
+  flags: OptionsOf<typeof deleteOptions>,
   text: string,
-  flags: ConnectionFlags & { projects?: true; yes?: true },
 ): Promise<void> {
-  const { api } = await connect(flags);
   const id = await getUserId(api, text);
   const what = flags.projects ? ' and all their projects' : '';
   if (!flags.yes && !(await confirm(printable(`Permanently delete user "${text}"${what}?`))))

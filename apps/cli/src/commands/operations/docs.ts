@@ -1,42 +1,40 @@
+import type { Command } from '@commander-js/extra-typings';
 import { helpRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { printable } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 
-interface Flags extends ConnectionFlags {
-  page?: string;
-  json?: true;
+/** `phalanx docs` */
+export function addDocsCommand(program: PlainCommand): void {
+  serverCommand(program, 'docs', {
+    about: "search the documentation of the server's version, or print a page of it",
+    build: docsOptions,
+    help: `Examples:
+  phalanx docs device_leased
+  phalanx docs --page automation/waits`,
+    run: showDocs,
+  });
 }
 
-/** `phalanx docs` */
-export function addDocsCommand(program: Command): void {
-  const command = program
-    .command('docs')
-    .description("search the documentation of the server's version, or print a page of it")
+const docsOptions = (command: Command) =>
+  command
     .argument(
       '[words...]',
       'search words, such as "wait for a text", or an error code; without words, the pages are listed',
     )
-    .option('--page <name>', 'print this page instead, such as "errors" or "types/agent.d.ts"')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Examples:
-  phalanx docs device_leased
-  phalanx docs --page automation/waits`,
-    )
-    .action(showDocs);
-  addConnectionOptions(command);
-}
+    .option('--page <name>', 'print this page instead, such as "errors" or "types/agent.d.ts"');
 
 const shownSections = 3;
 
-async function showDocs(words: string[], flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
+async function showDocs(
+  { api }: Connection,
+  flags: OptionsOf<typeof docsOptions> & ServerFlags,
+  words: string[],
+): Promise<void> {
   if (flags.page !== undefined) {
     const reply = await api.call(helpRoutes.read, { query: { name: flags.page } });
     return flags.json ? printJson(reply) : console.log(printable(reply.text));

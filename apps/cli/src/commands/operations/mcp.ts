@@ -4,9 +4,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-import { type Command, Argument } from 'commander';
+import { type Command as PlainCommand, Argument } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { notice } from '../../output/terminal.ts';
 import { printJson } from '../../output/table.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
@@ -53,27 +53,22 @@ export const mcpClients: Readonly<Record<string, McpClient>> = {
 };
 
 /** `phalanx mcp`: passes the server's MCP tools to programs that start a command. */
-export function addMcpCommand(program: Command): void {
-  const command = program
-    .command('mcp')
-    .description('serve the Model Context Protocol on standard input and output, for coding agents')
-    .addHelpText(
-      'after',
-      `
-A coding agent starts this command, which forwards messages to /mcp on the server of your login. Programs that use HTTP
+export function addMcpCommand(program: PlainCommand): void {
+  const command = serverCommand(program, 'mcp', {
+    about: 'serve the Model Context Protocol on standard input and output, for coding agents',
+    json: false,
+    help: `A coding agent starts this command, which forwards messages to /mcp on the server of your login. Programs that use HTTP
 do not need it: give them the address SERVER/mcp and a token. The scopes of the token decide which tools the agent has:
 with only "read", it can change nothing.
 
 Examples:
   phalanx mcp install                 # print the configuration for each program
   phalanx mcp install claude-code     # write the configuration`,
-    )
-    .action(async (flags: ConnectionFlags) => {
-      const { serverUrl, token } = await connect(flags);
+    async run({ serverUrl, token }) {
       const write = (line: string): void => void process.stdout.write(`${line}\n`);
       await bridge(process.stdin, { serverUrl, token, write, warn: notice });
-    });
-  addConnectionOptions(command);
+    },
+  });
   addInstallCommand(command);
   command
     .command('skill')
@@ -85,7 +80,7 @@ Examples:
     .action(() => void process.stdout.write(skill));
 }
 
-function addInstallCommand(parent: Command): void {
+function addInstallCommand(parent: PlainCommand): void {
   const names = Object.keys(mcpClients);
   parent
     .command('install')

@@ -3,6 +3,7 @@ import { createWriteStream, existsSync } from 'node:fs';
 import { access, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readPages } from '@phalanx/client/read-all';
 import {
@@ -13,43 +14,42 @@ import {
   filmRoutes,
   type FilmVideo,
 } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getRunId } from '../../follow/find-runs.ts';
 import { makeNamedFolder } from '../../project/project-folder.ts';
 import { printableLine } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
-interface Flags extends ConnectionFlags {
-  download?: string;
-  force?: true;
-  json?: true;
-}
+type Flags = OptionsOf<typeof downloadOptions> & ServerFlags;
 
 /** `phalanx runs files` */
-export function addRunFilesCommand(runs: Command): void {
-  const command = runs
-    .command('files')
-    .description("list a run's attached files, or download them")
-    .argument(
-      '<run>',
-      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
-    )
-    .option('--download <folder>', 'write all of them into this folder, which is created if it is missing')
-    .option('--force', 'replace existing files')
-    .option('--json', "print the API's reply")
-    .action(async (text: string, flags: Flags) => {
-      const { api } = await connect(flags);
+export function addRunFilesCommand(runs: PlainCommand): void {
+  serverCommand(runs, 'files', {
+    about: "list a run's attached files, or download them",
+    build: downloadOptions,
+    async run({ api }, flags, text) {
       const runId = await getRunId(api, text);
       const reply = await api.call(runRoutes.files, { params: { id: runId } });
       if (flags.download !== undefined) await download(api, runId, { ...flags, files: reply.files });
       if (flags.json) printJson(reply);
       else if (flags.download === undefined) printFiles(reply.files);
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
+
+export const withRun = (command: Command) =>
+  command.argument(
+    '<run>',
+    'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
+  );
+
+const downloadOptions = (command: Command) =>
+  withRun(command)
+    .option('--download <folder>', 'write all of them into this folder, which is created if it is missing')
+    .option('--force', 'replace existing files');
 
 function printFiles(files: readonly RunFile[]): void {
   const rows = files.map(({ name, size_bytes, content_type, sha256 }) => ({
@@ -121,35 +121,24 @@ async function fetchFile(api: ApiClient, { runId, file, target }: Transfer): Pro
 }
 
 /** `phalanx runs film` */
-export function addRunFilmCommand(runs: Command): void {
-  const command = runs
-    .command('film')
-    .description("list the pictures and videos of a run's film, or download them")
-    .argument(
-      '<run>',
-      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
-    )
-    .option('--download <folder>', 'write all of them into this folder, which is created if it is missing')
-    .option('--force', 'replace existing files')
-    .option('--json', "print the API's pictures and videos, one per line")
-    .addHelpText(
-      'after',
-      `
-A run has a film if it was launched with --film.
+export function addRunFilmCommand(runs: PlainCommand): void {
+  serverCommand(runs, 'film', {
+    about: "list the pictures and videos of a run's film, or download them",
+    build: downloadOptions,
+    json: "print the API's pictures and videos, one per line",
+    help: `A run has a film if it was launched with --film.
 
 Examples:
   phalanx run checkout --device SIM0001 --film --follow
   phalanx runs film 83335275374f --download film`,
-    )
-    .action(async (text: string, flags: Flags) => {
-      const { api } = await connect(flags);
+    async run({ api }, flags, text) {
       const runId = await getRunId(api, text);
       const parts = await readFilm(api, runId);
       if (flags.download !== undefined) await downloadFilm(api, runId, { ...flags, parts });
       if (flags.json) for (const part of parts) console.log(JSON.stringify(part));
       else if (flags.download === undefined) printParts(parts);
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 type Part = FilmPicture | FilmVideo;

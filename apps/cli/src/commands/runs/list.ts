@@ -1,4 +1,5 @@
 import type { ApiClient } from '@phalanx/client/api-client';
+import { type Command, Option } from '@commander-js/extra-typings';
 import {
   activeRunStatuses,
   endedRunStatuses,
@@ -9,9 +10,9 @@ import {
   runRoutes,
   type RunDetail,
 } from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../connection/server-command.ts';
 import { listRuns, shortRunId, getRunId } from '../../follow/find-runs.ts';
 import {
   deviceIdOf,
@@ -26,65 +27,56 @@ import { printJson, printTable, paragraph, terminalCells } from '../../output/ta
 import { parseLimit } from '../../option-values.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { printable } from '../../output/terminal.ts';
-import { addRunFilesCommand, addRunFilmCommand } from './downloads.ts';
-
-interface Flags extends ConnectionFlags {
-  device?: string;
-  automation?: string;
-  status?: Run['status'];
-  search?: string;
-  limit: number;
-  json?: true;
-  wide?: true;
-}
+import { addRunFilesCommand, addRunFilmCommand, withRun } from './downloads.ts';
 
 const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
 
 /** `phalanx runs` and the commands for one run: what ran, where, and how it ended. */
-export function addRunsCommand(program: Command): void {
-  const statuses = [...activeRunStatuses, ...endedRunStatuses];
-  const command = program
-    .command('runs')
-    .description('list runs, newest first')
-    .option('--device <device>', 'only runs on this device')
-    .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
-    .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
-    .option('--search <text>', 'only runs whose name, ID or error contains this text')
-    .option('--limit <count>', 'maximum number of runs', parseLimit, 20)
-    .option('--wide', 'also show who launched each run, its commit and the full error')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Examples:
+export function addRunsCommand(program: PlainCommand): void {
+  const runs = serverCommand(program, 'runs', {
+    about: 'list runs, newest first',
+    build: listOptions,
+    help: `Examples:
   phalanx runs --status failed --search "Sign in"
   phalanx runs show 83335275374f
   phalanx runs --device SIM0001 --automation checkout --json`,
-    )
-    .action(async (flags: Flags) => {
-      const { api } = await connect(flags);
+    async run({ api }, flags) {
       const devices = await listDevices(api);
-      const { runs, nextCursor } = await readRuns(api, devices, flags);
-      if (flags.json) return printJson({ success: true, runs, total: null, next_cursor: nextCursor });
+      const { runs: found, nextCursor } = await readRuns(api, devices, flags);
+      if (flags.json) return printJson({ success: true, runs: found, total: null, next_cursor: nextCursor });
       // A token with only the launch scope cannot list projects. The table then shows their IDs.
-      const projects = runs.some((run) => run.launch_id === null)
+      const projects = found.some((run) => run.launch_id === null)
         ? await listProjects(api).catch(() => [])
         : [];
-      const rows = runs.map((run) => row(run, { devices, projects, isWide: flags.wide === true }));
+      const rows = found.map((run) => row(run, { devices, projects, isWide: flags.wide === true }));
       printTable({ flexible: 'error', rows }, noRuns);
-    });
-  addConnectionOptions(command);
+    },
+  });
   // Added last: otherwise their options would be taken for options of the list.
-  addShowCommand(command);
-  addRunCodeCommand(command);
-  addRunFilesCommand(command);
-  addRunFilmCommand(command);
+  addShowCommand(runs);
+  addRunCodeCommand(runs);
+  addRunFilesCommand(runs);
+  addRunFilmCommand(runs);
 }
+
+const listOptions = (command: Command) =>
+  command
+    .option('--device <device>', 'only runs on this device')
+    .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
+    .addOption(
+      new Option('--status <status>', 'only runs in this state').choices([
+        ...activeRunStatuses,
+        ...endedRunStatuses,
+      ]),
+    )
+    .option('--search <text>', 'only runs whose name, ID or error contains this text')
+    .option('--limit <count>', 'maximum number of runs', parseLimit, 20)
+    .option('--wide', 'also show who launched each run, its commit and the full error');
 
 async function readRuns(
   api: ApiClient,
   devices: readonly Device[],
-  { device, automation, status, search, limit }: Flags,
+  { device, automation, status, search, limit }: OptionsOf<typeof listOptions>,
 ): Promise<{ runs: ListedRun[]; nextCursor: string | null }> {
   const filter = {
     ...(device === undefined ? {} : { device_id: deviceIdOf(devices, device) }),
@@ -134,31 +126,23 @@ function row(run: ListedRun, { devices, projects, isWide }: Names): Record<strin
 }
 
 /** `phalanx runs code` */
-export function addRunCodeCommand(runs: Command): void {
-  const command = runs
-    .command('code')
-    .description('print the direct code of a run')
-    .argument(
-      '<run>',
-      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
-    )
-    .addHelpText(
-      'after',
-      `
-Example: run the code of a run again
+export function addRunCodeCommand(runs: PlainCommand): void {
+  serverCommand(runs, 'code', {
+    about: 'print the direct code of a run',
+    json: false,
+    build: withRun,
+    help: `Example: run the code of a run again
   phalanx runs code 83335275374f | phalanx exec - --device SIM0001`,
-    )
-    .action(async (text: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
+    async run({ api }, _, text) {
       const runId = await getRunId(api, text);
       const { code } = await api.call(runRoutes.code, { params: { id: runId } });
       if (code === null) throw new CommandError(exitCodes.refused, await whyNone(api, runId));
       process.stdout.write(code);
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
-async function whyNone(api: Awaited<ReturnType<typeof connect>>['api'], runId: string): Promise<string> {
+async function whyNone(api: ApiClient, runId: string): Promise<string> {
   const { run } = await api.call(runRoutes.get, { params: { id: runId } });
   return run.launch_id === null
     ? `${runId} is a run of a project: get its files with "phalanx project pull"${run.commit === null ? '' : `, or those of its commit ${run.commit} with git`}.`
@@ -166,22 +150,16 @@ async function whyNone(api: Awaited<ReturnType<typeof connect>>['api'], runId: s
 }
 
 /** `phalanx runs show` */
-export function addShowCommand(runs: Command): void {
-  const command = runs
-    .command('show')
-    .description('show all details of a run: how it ended, its launch, parameters, result and records')
-    .argument(
-      '<run>',
-      'run ID, or its beginning or end (at least 4 characters); "phalanx runs" shows the ends',
-    )
-    .option('--json', "print the API's reply")
-    .action(async (text: string, flags: ConnectionFlags & { json?: true }) => {
-      const { api } = await connect(flags);
+export function addShowCommand(runs: PlainCommand): void {
+  serverCommand(runs, 'show', {
+    about: 'show all details of a run: how it ended, its launch, parameters, result and records',
+    build: withRun,
+    async run({ api }, { json }, text) {
       const reply = await api.call(runRoutes.get, { params: { id: await getRunId(api, text) } });
-      if (flags.json) printJson(reply);
+      if (json) printJson(reply);
       else await printRun(api, reply.run);
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 async function printRun(api: ApiClient, run: RunDetail): Promise<void> {

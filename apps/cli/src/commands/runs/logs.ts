@@ -1,11 +1,12 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { followConnection } from '@phalanx/client/events';
 import { operationsOf } from '@phalanx/client/operations';
 import { readPages } from '@phalanx/client/read-all';
 import { logRoutes, runRoutes, type LogEntry } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { usageError } from '../../exit-codes.ts';
 import { Absence } from '../../follow/absence.ts';
 import { followToEnd } from '../../follow/follow-to-end.ts';
@@ -15,21 +16,37 @@ import { deviceIdOf, listDevices, getAutomationId } from '../../launch/find-by-n
 import { describeEnd, printLogEntry } from '../../output/run-text.ts';
 import { notice } from '../../output/terminal.ts';
 
-interface Flags extends ConnectionFlags {
-  follow?: true;
-  followForever?: true;
-  from?: string;
-  json?: true;
-  run?: string;
-}
+type Flags = OptionsOf<typeof logOptions> & ServerFlags;
 
 /** `phalanx logs`: prints the log of an automation on a device. */
-export function addLogsCommand(program: Command): void {
-  const command = program
-    .command('logs')
-    .description(
-      'print the log of an automation on a device for the last 10 minutes, or the full log of one run',
-    )
+export function addLogsCommand(program: PlainCommand): void {
+  serverCommand(program, 'logs', {
+    about: 'print the log of an automation on a device for the last 10 minutes, or the full log of one run',
+    json: "print the API's log entries, one per line",
+    build: logOptions,
+    help: `Each line has the time, the level, the line in your source and the message. If the server is unreachable, --follow
+retries until it answers, without losing or repeating lines.
+
+Examples:
+  phalanx logs SIM0001 checkout --follow
+  phalanx logs --run 0d6c0f0e5b1a
+  phalanx logs SIM0001 3f0e7a52-4a3c-4d7a-9a53-0d6c0f0e5b1a --json | jq -r .message`,
+    check: chooseLog,
+    async run({ api }, flags, ...names) {
+      const chosen = chooseLog(flags, ...names);
+      if (typeof chosen === 'string') return printRun(api, chosen, flags);
+      const { device, automation } = chosen;
+      const deviceId = deviceIdOf(await listDevices(api), device);
+      const source = { deviceId, automationId: await getAutomationId(api, automation) };
+      const following = read(api, source, flags);
+      const hint = `Stopped following; the run continues. To stop it, run: phalanx stop --device ${device} ${automation}`;
+      await (flags.follow || flags.followForever ? unlessInterrupted(following, hint) : following);
+    },
+  });
+}
+
+const logOptions = (command: Command) =>
+  command
     .argument('[device]', 'serial number or device ID')
     .argument('[automation]', 'project (ID or name), or the launch ID of direct code')
     .option('-f, --follow', 'follow new lines until the run ends')
@@ -38,38 +55,26 @@ export function addLogsCommand(program: Command): void {
     .option(
       '--run <run>',
       'print the full log of one run: ID, or its beginning or end (at least 4 characters)',
-    )
-    .option('--json', "print the API's log entries, one per line")
-    .addHelpText(
-      'after',
-      `
-Each line has the time, the level, the line in your source and the message. If the server is unreachable, --follow
-retries until it answers, without losing or repeating lines.
+    );
 
-Examples:
-  phalanx logs SIM0001 checkout --follow
-  phalanx logs --run 0d6c0f0e5b1a
-  phalanx logs SIM0001 3f0e7a52-4a3c-4d7a-9a53-0d6c0f0e5b1a --json | jq -r .message`,
-    )
-    .action(async (device: string | undefined, automation: string | undefined, flags: Flags) => {
-      if (flags.run !== undefined && device === undefined) return printRun(flags.run, flags);
-      if (flags.run !== undefined || device === undefined || automation === undefined)
-        throw usageError('Pass a device and an automation, or --run RUN.');
-      const { api } = await connect(flags);
-      const deviceId = deviceIdOf(await listDevices(api), device);
-      const source = { deviceId, automationId: await getAutomationId(api, automation) };
-      const following = read(api, source, flags);
-      const hint = `Stopped following; the run continues. To stop it, run: phalanx stop --device ${device} ${automation}`;
-      await (flags.follow || flags.followForever ? unlessInterrupted(following, hint) : following);
-    });
-  addConnectionOptions(command);
+/** Returns the run, or the device and the automation, whose log is wanted. Throws a usage error for another choice. */
+function chooseLog(
+  { run, follow: isFollowed, followForever: isFollowedForever }: Flags,
+  device: string | undefined,
+  automation: string | undefined,
+): string | { device: string; automation: string } {
+  if (run !== undefined && device === undefined) {
+    if (isFollowed || isFollowedForever)
+      throw usageError('--run prints only stored lines: to follow, pass a device and an automation instead.');
+    return run;
+  }
+  if (run !== undefined || device === undefined || automation === undefined)
+    throw usageError('Pass a device and an automation, or --run RUN.');
+  return { device, automation };
 }
 
 /** Prints the stored entries of a run, oldest first. */
-async function printRun(run: string, flags: Flags): Promise<void> {
-  if (flags.follow || flags.followForever)
-    throw usageError('--run prints only stored lines: to follow, pass a device and an automation instead.');
-  const { api } = await connect(flags);
+async function printRun(api: ApiClient, run: string, flags: Flags): Promise<void> {
   const params = { id: await getRunId(api, run) };
   const log = readPages(({ cursor = flags.from }) =>
     api.call(runRoutes.logs, { params, query: cursor === undefined ? {} : { from: cursor } }),

@@ -1,60 +1,38 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { launchRoutes, projectRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import {
-  addConnectionOptions,
-  connect,
-  type Connection,
-  type ConnectionFlags,
-} from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { exitCodesHelp, usageError } from '../../exit-codes.ts';
 import { startedRuns } from '../../follow/follow-to-end.ts';
-import { addFollowOptions, follows, type FollowFlags, showRuns } from '../../follow/show-runs.ts';
+import { addFollowOptions, follows, showRuns } from '../../follow/show-runs.ts';
 import {
   addPlaceOptions,
   placeOf,
   requirePlace,
   stopCommand,
-  type PlaceFlags,
   addPhoneSettingOptions,
-  type PhoneSettingFlags,
   phoneSettingsOf,
 } from '../../launch/work-options.ts';
 import { runAddresses } from '../../follow/run-addresses.ts';
 import { listDevices } from '../../launch/find-by-name.ts';
-import {
-  addParameterOptions,
-  parametersHelp,
-  readInputs,
-  type ParameterFlags,
-} from '../../launch/parameters.ts';
+import { addParameterOptions, parametersHelp, readInputs } from '../../launch/parameters.ts';
 import { notice } from '../../output/terminal.ts';
 import { chooseSavedProject } from '../../project/project-folder.ts';
 import { pushFolder } from '../code/push.ts';
 
-interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags, PhoneSettingFlags {
-  json?: true;
-  push?: true;
-  film?: true;
-}
+type Flags = OptionsOf<typeof runOptions> & ServerFlags;
 
 /** `phalanx run`: starts a project on devices. */
-export function addRunCommand(program: Command): void {
-  const command = program
-    .command('run')
-    .description('start a project on devices')
-    .argument('[project]', 'ID or name; default: the project of this folder')
-    .option('--push', "save this folder's changed files on the server first")
-    .option(
-      '--film',
-      'record a film of each run: a video of its screen, or pictures if video is not possible',
-    )
-    .option('--json', "print the API's reply, and with --follow its log and run events, one per line")
-    .addHelpText(
-      'after',
-      `
-The run uses the files saved on the server, committed or not. --push saves those of this folder first.
+export function addRunCommand(program: PlainCommand): void {
+  serverCommand(program, 'run', {
+    about: 'start a project on devices',
+    json: "print the API's reply, and with --follow its log and run events, one per line",
+    build: runOptions,
+    help: `The run uses the files saved on the server, committed or not. --push saves those of this folder first.
+
 ${parametersHelp}${exitCodesHelp}
 Examples:
   phalanx run --push --all-ready --follow
@@ -63,20 +41,40 @@ Examples:
   phalanx run checkout --all-ready --params-file nightly.json --param tries=3
   phalanx run checkout --all-ready --phone-time-zone Europe/Berlin --location 52.52,13.4
   phalanx run checkout --all-ready --junit report.xml`,
-    )
-    .action(run);
-  addPlaceOptions(command);
-  addFollowOptions(command);
-  addParameterOptions(command);
-  addPhoneSettingOptions(command);
-  addConnectionOptions(command);
+    check: (flags) => requirePlace(flags),
+    prepare,
+    run,
+  });
 }
 
-async function run(project: string | undefined, flags: Flags): Promise<void> {
-  requirePlace(flags);
-  const inputs = await readInputs(flags);
-  const settings = phoneSettingsOf(flags);
-  const connection = await connect(flags);
+const runOptions = (command: Command) =>
+  addPhoneSettingOptions(
+    addParameterOptions(
+      addFollowOptions(
+        addPlaceOptions(
+          command
+            .argument('[project]', 'ID or name; default: the project of this folder')
+            .option('--push', "save this folder's changed files on the server first")
+            .option(
+              '--film',
+              'record a film of each run: a video of its screen, or pictures if video is not possible',
+            ),
+        ),
+      ),
+    ),
+  );
+
+// Has the command's argument too, because the command's types are inferred from all of its functions.
+const prepare = async (flags: Flags, _project: string | undefined) => ({
+  inputs: await readInputs(flags),
+  settings: phoneSettingsOf(flags),
+});
+
+async function run(
+  connection: Connection,
+  flags: Flags & Awaited<ReturnType<typeof prepare>>,
+  project: string | undefined,
+): Promise<void> {
   const { api } = connection;
   if (flags.push) await pushBefore(connection, project);
   const automationId = await chooseSavedProject(connection, project);
@@ -86,8 +84,8 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
     automationId,
     command: 'start' as const,
     ...filmOf(flags),
-    ...settings,
-    ...inputs,
+    ...flags.settings,
+    ...flags.inputs,
   };
   const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);
   const reply = await api.call(launchRoutes.launch, { body });

@@ -1,27 +1,29 @@
 import { writeFile } from 'node:fs/promises';
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { maxStatsDays, type Stat, statsGroupings, type StatsGrouping, statsRoutes } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { getAutomationId } from '../../launch/find-by-name.ts';
 import { formatDuration } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
-interface Flags extends ConnectionFlags {
-  by: StatsGrouping;
-  days: number;
-  project?: string;
-  labels?: string;
-  csv?: true;
-  out?: string;
-  json?: true;
+/** `phalanx stats` */
+export function addStatsCommand(program: PlainCommand): void {
+  serverCommand(program, 'stats', {
+    about: 'show run statistics: counts, success, durations, and how busy the phones were',
+    build: statsOptions,
+    help: `Examples:
+  phalanx stats
+  phalanx stats --by device --labels pool=berlin --days 7
+  phalanx stats --by day --project checkout --out checkout.csv`,
+    run: showStats,
+  });
 }
 
-/** `phalanx stats` */
-export function addStatsCommand(program: Command): void {
-  const command = program
-    .command('stats')
-    .description('show run statistics: counts, success, durations, and how busy the phones were')
+const statsOptions = (command: Command) =>
+  command
     .addOption(
       new Option('--by <what>', 'grouping of the rows').choices(statsGroupings).default('automation'),
     )
@@ -29,23 +31,12 @@ export function addStatsCommand(program: Command): void {
     .option('--project <project>', 'only runs of this project (ID or name)')
     .option('--labels <selector>', 'only runs on matching phones, such as "pool=berlin"')
     .option('--csv', 'print CSV')
-    .option('--out <file>', 'write the CSV to this file')
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Examples:
-  phalanx stats
-  phalanx stats --by device --labels pool=berlin --days 7
-  phalanx stats --by day --project checkout --out checkout.csv`,
-    )
-    .action(showStats);
-  addConnectionOptions(command);
-}
+    .option('--out <file>', 'write the CSV to this file');
 
-async function showStats(flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
-  const { by, days, project, labels, csv, out } = flags;
+async function showStats(
+  { api }: Connection,
+  { by, days, project, labels, csv, out, json }: OptionsOf<typeof statsOptions> & ServerFlags,
+): Promise<void> {
   const query = {
     by,
     days,
@@ -59,7 +50,7 @@ async function showStats(flags: Flags): Promise<void> {
     return;
   }
   const reply = await api.call(statsRoutes.read, { query });
-  if (flags.json) return printJson(reply);
+  if (json) return printJson(reply);
   const rows = [...reply.stats, ...(reply.stats.length > 1 && by !== 'pool' ? [reply.total] : [])];
   printTable(
     { flexible: 'reasons', rows: rows.map((stat) => row(by, stat)) },

@@ -1,55 +1,50 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { ServiceError } from '@phalanx/client/service-errors';
 import { launchRoutes, type Device } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { listRuns } from '../../follow/find-runs.ts';
 import { deviceIdOf, isOnline, listDevices, serialOf, getAutomationId } from '../../launch/find-by-name.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
 import { repeated } from '../../option-values.ts';
 
-interface Flags extends ConnectionFlags {
-  device: string[];
-  all?: true;
-}
-
 /** `phalanx stop`: stops automations on devices. */
-export function addStopCommand(program: Command): void {
-  const command = program
-    .command('stop')
-    .description('stop one automation, or all of them, on devices')
-    .argument(
-      '[automation]',
-      'project (ID or name), or the launch ID of direct code; default: all automations',
-    )
-    .option('--device <device>', 'serial number or device ID (repeatable)', repeated, [])
-    .option('--all', 'stop on all devices where it runs')
-    .addHelpText(
-      'after',
-      `
-The command returns when the runs have ended. It also succeeds if nothing runs.
+export function addStopCommand(program: PlainCommand): void {
+  serverCommand(program, 'stop', {
+    about: 'stop one automation, or all of them, on devices',
+    json: false,
+    build: (command: Command) =>
+      command
+        .argument(
+          '[automation]',
+          'project (ID or name), or the launch ID of direct code; default: all automations',
+        )
+        .option('--device <device>', 'serial number or device ID (repeatable)', repeated, [])
+        .option('--all', 'stop on all devices where it runs'),
+    help: `The command returns when the runs have ended. It also succeeds if nothing runs.
 
 Examples:
   phalanx stop --device SIM0001
   phalanx stop --all checkout`,
-    )
-    .action(async (automation: string | undefined, flags: Flags) => {
-      if (flags.device.length > 0 === (flags.all === true))
+    check({ device, all }) {
+      if (device.length > 0 === (all === true))
         throw usageError('Choose the devices: pass --device D (repeatable), or --all.');
-      const { api } = await connect(flags);
+    },
+    async run({ api }, { device: texts, all }, automation) {
       const automationId = automation === undefined ? undefined : await getAutomationId(api, automation);
       const devices = await listDevices(api);
-      const deviceIds = flags.all
+      const deviceIds = all
         ? devices
             .filter((device) => isOnline(device) && runsOn(device, automationId))
             .map((one) => one.device_id)
-        : flags.device.map((text) => deviceIdOf(devices, text));
+        : texts.map((text) => deviceIdOf(devices, text));
       if (deviceIds.length === 0) return console.log('Nothing to stop: it runs on no device.');
       await stop(api, { automationId, deviceIds, devices });
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 const runsOn = ({ running }: Device, automationId: string | undefined): boolean =>

@@ -1,40 +1,32 @@
+import type { Command } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readPages } from '@phalanx/client/read-all';
 import { type RunStep, traceRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { serverCommand } from '../../connection/server-command.ts';
 import { getRunId } from '../../follow/find-runs.ts';
 import { printTable } from '../../output/table.ts';
 
-interface Flags extends ConnectionFlags {
-  json?: true;
-  failed?: true;
-}
-
 /** `phalanx trace`: prints the steps of a run. */
-export function addTraceCommand(program: Command): void {
-  const command = program
-    .command('trace')
-    .description('print the steps of a run: each call of agent, how long it took and how it ended')
-    .argument('<run>', 'run ID, or its beginning or end (at least 4 characters)')
-    .option('--failed', 'only steps that did not succeed')
-    .option('--json', "print the API's steps, one per line")
-    .addHelpText(
-      'after',
-      `
-Steps that did not succeed are marked with > and explained below the table. Times are relative to the first step.
+export function addTraceCommand(program: PlainCommand): void {
+  serverCommand(program, 'trace', {
+    about: 'print the steps of a run: each call of agent, how long it took and how it ended',
+    json: "print the API's steps, one per line",
+    build: (command: Command) =>
+      command
+        .argument('<run>', 'run ID, or its beginning or end (at least 4 characters)')
+        .option('--failed', 'only steps that did not succeed'),
+    help: `Steps that did not succeed are marked with > and explained below the table. Times are relative to the first step.
 
 Examples:
   phalanx trace 83335275374f
   phalanx trace 83335275374f --json | jq -r 'select(.outcome != "ok") | .message'`,
-    )
-    .action(async (run: string, flags: Flags) => {
-      const { api } = await connect(flags);
+    async run({ api }, { failed, json }, run) {
       const runId = await getRunId(api, run);
       const { steps, filmParts, isTruncated } = await readSteps(api, runId);
-      const shown = flags.failed ? steps.filter(hasFailed) : steps;
-      if (flags.json) return shown.forEach((step) => console.log(JSON.stringify(step)));
+      const shown = failed ? steps.filter(hasFailed) : steps;
+      if (json) return shown.forEach((step) => console.log(JSON.stringify(step)));
       printSteps(shown, steps[0]?.timestamp ?? 0);
       if (filmParts > 0)
         console.log(
@@ -44,8 +36,8 @@ Examples:
         console.log(
           '\nSteps in the middle are missing: only the beginning and the end of a long trace are kept.',
         );
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 const hasFailed = ({ outcome }: RunStep): boolean => outcome !== 'ok';

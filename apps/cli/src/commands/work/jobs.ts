@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { readAll } from '@phalanx/client/read-all';
 import { ServiceError } from '@phalanx/client/service-errors';
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import {
   type Job,
   jobRoutes,
@@ -10,11 +11,12 @@ import {
   retryReasons,
   type Task,
 } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
-import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
+import { parseCount, addWorkOptions, workOf } from '../../launch/work-options.ts';
 import { listDevices, serialOf } from '../../launch/find-by-name.ts';
 import { formatAge } from '../../output/duration.ts';
 import { notice, printable } from '../../output/terminal.ts';
@@ -22,75 +24,66 @@ import { printJson, printTable } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/project-folder.ts';
 import { parseLimit } from '../../option-values.ts';
 
-interface CreateFlags extends WorkFlags {
-  inputs?: string;
-  wait?: number;
-  retries?: number;
-  retryOn: RetryReason[];
-  key?: string;
-  follow?: true;
-}
+type CreateFlags = OptionsOf<typeof createOptions>;
 
 /** `phalanx jobs`: runs that wait for phones. */
-export function addJobCommands(program: Command): void {
-  const jobs = program
-    .command('jobs')
-    .description('list jobs, newest first: runs that wait for free phones')
-    .option('--open', 'only jobs that have not ended')
-    .option('--limit <count>', 'maximum number of jobs', parseLimit, 20)
-    .option('--json', "print the API's reply")
-    .action(async (flags: ConnectionFlags & { open?: true; limit: number; json?: true }) => {
-      const { api } = await connect(flags);
-      const query = { limit: flags.limit, ...(flags.open ? { open: 'true' as const } : {}) };
+export function addJobCommands(program: PlainCommand): void {
+  const jobs = serverCommand(program, 'jobs', {
+    about: 'list jobs, newest first: runs that wait for free phones',
+    build: (command: Command) =>
+      command
+        .option('--open', 'only jobs that have not ended')
+        .option('--limit <count>', 'maximum number of jobs', parseLimit, 20),
+    async run({ api }, { limit, open, json }) {
+      const query = { limit, ...(open ? { open: 'true' as const } : {}) };
       const reply = await api.call(jobRoutes.list, { query });
-      if (flags.json) printJson(reply);
+      if (json) printJson(reply);
       else
         printTable(
           { flexible: 'project', rows: reply.jobs.map(row) },
           'No jobs: see "phalanx jobs create --help".',
         );
-    });
-  addConnectionOptions(jobs);
-  addCreateCommand(jobs);
-  addReadCommands(jobs);
-  addChangeCommands(jobs);
-}
-
-function addCreateCommand(jobs: Command): void {
-  const create = jobs
-    .command('create')
-    .description('run a project on phones as soon as they are free')
-    .argument('[project]', 'ID or name; default: the project of this folder')
-    .option(
-      '--inputs <file>',
-      'CSV file with a header line, or JSON Lines file: one run for each row, which becomes its jobVariables',
-    )
-    .option('--wait <seconds>', 'time after which tasks that have not started fail', parseCount)
-    .option('--retries <n>', 'maximum number of retries of a task, from 0 to 20; default: 3', parseRetries)
-    .addOption(
-      new Option('--retry-on <reason>', 'reason for a retry (repeatable); default: lost and phone')
-        .choices(retryReasons)
-        .argParser((value: string, before: RetryReason[]) => [...before, reasonOf(value)])
-        .default([]),
-    )
-    .option('--key <key>', 'idempotency key: another command with the same key creates no second job')
-    .option('--follow', 'wait until the job ends; exit with 1 if a task failed')
-    .addHelpText(
-      'after',
-      `
-Examples:
+    },
+  });
+  serverCommand(jobs, 'create', {
+    about: 'run a project on phones as soon as they are free',
+    build: createOptions,
+    help: `Examples:
   phalanx jobs create checkout
   phalanx jobs create checkout --labels "country=de,model~Pixel" --count 5
   phalanx jobs create register --labels pool=berlin --inputs people.csv --follow
   phalanx jobs results JOB --out results.csv`,
-    )
-    .action(createJob);
-  addWorkOptions(create);
-  addConnectionOptions(create);
+    run: createJob,
+  });
+  addReadCommands(jobs);
+  addChangeCommands(jobs);
 }
 
-async function createJob(project: string | undefined, flags: CreateFlags): Promise<void> {
-  const connection = await connect(flags);
+const createOptions = (command: Command) =>
+  addWorkOptions(
+    command
+      .argument('[project]', 'ID or name; default: the project of this folder')
+      .option(
+        '--inputs <file>',
+        'CSV file with a header line, or JSON Lines file: one run for each row, which becomes its jobVariables',
+      )
+      .option('--wait <seconds>', 'time after which tasks that have not started fail', parseCount)
+      .option('--retries <n>', 'maximum number of retries of a task, from 0 to 20; default: 3', parseRetries)
+      .addOption(
+        new Option('--retry-on <reason>', 'reason for a retry (repeatable); default: lost and phone')
+          .choices(retryReasons)
+          .argParser((value: string, before: RetryReason[]) => [...before, reasonOf(value)])
+          .default<RetryReason[]>([]),
+      )
+      .option('--key <key>', 'idempotency key: another command with the same key creates no second job')
+      .option('--follow', 'wait until the job ends; exit with 1 if a task failed'),
+  );
+
+async function createJob(
+  connection: Connection,
+  flags: CreateFlags & ServerFlags,
+  project: string | undefined,
+): Promise<void> {
   const { api } = connection;
   const { inputs, wait, retries, retryOn, key } = flags;
   const inputsText = inputs === undefined ? undefined : await readText(inputs);
@@ -139,20 +132,18 @@ async function readText(file: string): Promise<string> {
   });
 }
 
-function addReadCommands(jobs: Command): void {
-  const show = jobs
-    .command('show')
-    .description('show a job, its tasks, its place in the queue, and why it waits')
-    .argument('<job>', 'ID')
-    .option('--json', 'print the job and all of its tasks as JSON')
-    .action(async (id: string, flags: ConnectionFlags & { json?: true }) => {
-      const { api } = await connect(flags);
+function addReadCommands(jobs: PlainCommand): void {
+  serverCommand(jobs, 'show', {
+    about: 'show a job, its tasks, its place in the queue, and why it waits',
+    json: 'print the job and all of its tasks as JSON',
+    build: withJob,
+    async run({ api }, { json }, id) {
       const { job } = await api.call(jobRoutes.get, { params: { id } });
       const tasks = await readAll(
         (query) => api.call(jobRoutes.listTasks, { params: { id }, query }),
         (page) => page.tasks,
       );
-      if (flags.json) return printJson({ success: true, job, tasks });
+      if (json) return printJson({ success: true, job, tasks });
       console.log(printable(`${describe(job)}\n`));
       const devices = await listDevices(api);
       printTable(
@@ -162,38 +153,39 @@ function addReadCommands(jobs: Command): void {
         },
         'No tasks.',
       );
-    });
-  const results = jobs
-    .command('results')
-    .description('export the inputs and results of a job as a table')
-    .argument('<job>', 'ID')
-    .addOption(new Option('--format <format>', 'output format').choices(['csv', 'jsonl']).default('csv'))
-    .option('--out <file>', 'output file; default: standard output')
-    .action(async (id: string, flags: ConnectionFlags & { format: 'csv' | 'jsonl'; out?: string }) => {
-      const { api } = await connect(flags);
-      const text = await api.text(jobRoutes.results, { params: { id }, query: { format: flags.format } });
-      if (flags.out === undefined) process.stdout.write(text);
-      else await writeFile(flags.out, text);
-    });
-  for (const command of [show, results]) addConnectionOptions(command);
+    },
+  });
+  serverCommand(jobs, 'results', {
+    about: 'export the inputs and results of a job as a table',
+    json: false,
+    build: (command: Command) =>
+      withJob(command)
+        .addOption(new Option('--format <format>', 'output format').choices(['csv', 'jsonl']).default('csv'))
+        .option('--out <file>', 'output file; default: standard output'),
+    async run({ api }, { format, out }, id) {
+      const text = await api.text(jobRoutes.results, { params: { id }, query: { format } });
+      if (out === undefined) process.stdout.write(text);
+      else await writeFile(out, text);
+    },
+  });
 }
 
-function addChangeCommands(jobs: Command): void {
-  for (const [name, route, description] of [
+function addChangeCommands(jobs: PlainCommand): void {
+  for (const [name, route, about] of [
     ['cancel', jobRoutes.cancel, 'cancel a job: drop its waiting tasks, and stop its runs'],
     ['resume', jobRoutes.resume, 'queue the failed and cancelled tasks of a job again'],
-  ] as const) {
-    const command = jobs
-      .command(name)
-      .description(description)
-      .argument('<job>', 'ID')
-      .action(async (id: string, flags: ConnectionFlags) => {
-        const { api } = await connect(flags);
+  ] as const)
+    serverCommand(jobs, name, {
+      about,
+      json: false,
+      build: withJob,
+      async run({ api }, _, id) {
         console.log(printable(describe((await api.call(route, { params: { id } })).job)));
-      });
-    addConnectionOptions(command);
-  }
+      },
+    });
 }
+
+const withJob = (command: Command) => command.argument('<job>', 'ID');
 
 function describe({ id, project_name: project, status, reason, tasks }: Job): string {
   const counts = Object.entries(tasks).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));

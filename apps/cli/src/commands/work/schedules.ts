@@ -1,32 +1,23 @@
 import { readAll } from '@phalanx/client/read-all';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { type Schedule, scheduleRoutes, type ScheduleTurn } from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { parseCount, addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
+import { parseCount, addWorkOptions, workOf } from '../../launch/work-options.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseSavedProject } from '../../project/project-folder.ts';
 import { parseLimit } from '../../option-values.ts';
 
-interface CreateFlags extends WorkFlags {
-  cron: string;
-  timeZone: string;
-  name?: string;
-  jitter?: number;
-  overlap?: Schedule['overlap'];
-  missed?: Schedule['missed'];
-  paused?: true;
-}
+type CreateFlags = OptionsOf<typeof createOptions>;
 
 /** `phalanx schedules`: jobs that are created at recurring times. */
-export function addScheduleCommands(program: Command): void {
-  const schedules = program
-    .command('schedules')
-    .description('list schedules: jobs that are created at recurring times')
-    .option('--json', "print the API's reply")
-    .action(async (flags: ConnectionFlags & { json?: true }) => {
-      const { api } = await connect(flags);
+export function addScheduleCommands(program: PlainCommand): void {
+  const schedules = serverCommand(program, 'schedules', {
+    about: 'list schedules: jobs that are created at recurring times',
+    async run({ api }, flags) {
       const all = await readAll(
         (query) => api.call(scheduleRoutes.list, { query }),
         (page) => page.schedules,
@@ -37,50 +28,69 @@ export function addScheduleCommands(program: Command): void {
           { flexible: 'phones', rows: all.map(row) },
           'No schedules: see "phalanx schedules create --help".',
         );
-    });
-  addConnectionOptions(schedules);
-  addCreateCommand(schedules);
-  addTurnsCommand(schedules);
-  addRunCommand(schedules);
+    },
+  });
+  serverCommand(schedules, 'create', {
+    about: 'create a schedule: a job of a project at each time of a cron expression',
+    build: createOptions,
+    help: `Example:
+  phalanx schedules create checkout --cron "0 2 * * *" --time-zone Europe/Berlin --labels "country=de,model~Pixel" --count 5`,
+    run: createSchedule,
+  });
+  serverCommand(schedules, 'turns', {
+    about: 'list past times of a schedule, newest first: the job of each, or why it was skipped',
+    build: (command: Command) =>
+      command
+        .argument('<schedule>', 'ID')
+        .option('--limit <count>', 'maximum number of times', parseLimit, 20),
+    async run({ api }, { limit, json }, id) {
+      const reply = await api.call(scheduleRoutes.listTurns, { params: { id }, query: { limit } });
+      if (json) printJson(reply);
+      else
+        printTable({ flexible: 'reason', rows: reply.turns.map(turnRow) }, 'This schedule has not run yet.');
+    },
+  });
+  serverCommand(schedules, 'run', {
+    about: 'create the job of a schedule once, now and as yourself, even if the schedule is paused',
+    build: (command: Command) => command.argument('<schedule>', 'ID'),
+    async run({ api }, { json }, id) {
+      const reply = await api.call(scheduleRoutes.run, { params: { id } });
+      if (json) return printJson(reply);
+      console.log(printable(`Job ${reply.job.id}: "phalanx jobs show ${reply.job.id}" shows it.`));
+    },
+  });
   addChangeCommands(schedules);
 }
 
-function addCreateCommand(schedules: Command): void {
-  const create = schedules
-    .command('create')
-    .description('create a schedule: a job of a project at each time of a cron expression')
-    .argument('[project]', 'ID or name; default: the project of this folder')
-    .requiredOption('--cron <cron>', 'cron expression: minute, hour, day of month, month, day of week')
-    .requiredOption('--time-zone <zone>', 'IANA time zone, such as Europe/Berlin')
-    .option('--name <name>', 'name of the schedule')
-    .option('--jitter <seconds>', 'maximum random delay of the start of each job, in seconds', parseCount)
-    .addOption(
-      new Option('--overlap <rule>', 'action if the previous job has not ended; default: skip').choices([
-        'skip',
-        'queue',
-        'allow',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--missed <rule>',
-        'which times that passed while the service was down get a job; default: none',
-      ).choices(['none', 'last']),
-    )
-    .option('--paused', 'create the schedule paused')
-    .addHelpText(
-      'after',
-      `
-Example:
-  phalanx schedules create checkout --cron "0 2 * * *" --time-zone Europe/Berlin --labels "country=de,model~Pixel" --count 5`,
-    )
-    .action(createSchedule);
-  addWorkOptions(create);
-  addConnectionOptions(create);
-}
+const createOptions = (command: Command) =>
+  addWorkOptions(
+    command
+      .argument('[project]', 'ID or name; default: the project of this folder')
+      .requiredOption('--cron <cron>', 'cron expression: minute, hour, day of month, month, day of week')
+      .requiredOption('--time-zone <zone>', 'IANA time zone, such as Europe/Berlin')
+      .option('--name <name>', 'name of the schedule')
+      .option('--jitter <seconds>', 'maximum random delay of the start of each job, in seconds', parseCount)
+      .addOption(
+        new Option('--overlap <rule>', 'action if the previous job has not ended; default: skip').choices([
+          'skip',
+          'queue',
+          'allow',
+        ] as const),
+      )
+      .addOption(
+        new Option(
+          '--missed <rule>',
+          'which times that passed while the service was down get a job; default: none',
+        ).choices(['none', 'last'] as const),
+      )
+      .option('--paused', 'create the schedule paused'),
+  );
 
-async function createSchedule(project: string | undefined, flags: CreateFlags): Promise<void> {
-  const connection = await connect(flags);
+async function createSchedule(
+  connection: Connection,
+  flags: CreateFlags & ServerFlags,
+  project: string | undefined,
+): Promise<void> {
   const { api } = connection;
   const { cron, timeZone, name, jitter, overlap, missed, paused } = flags;
   const body = {
@@ -99,66 +109,28 @@ async function createSchedule(project: string | undefined, flags: CreateFlags): 
   console.log(printable(`Schedule ${schedule.id}. ${nextText(schedule)}`));
 }
 
-function addTurnsCommand(schedules: Command): void {
-  const turns = schedules
-    .command('turns')
-    .description('list past times of a schedule, newest first: the job of each, or why it was skipped')
-    .argument('<schedule>', 'ID')
-    .option('--limit <count>', 'maximum number of times', parseLimit, 20)
-    .option('--json', "print the API's reply")
-    .action(async (id: string, flags: ConnectionFlags & { limit: number; json?: true }) => {
-      const { api } = await connect(flags);
-      const reply = await api.call(scheduleRoutes.listTurns, {
-        params: { id },
-        query: { limit: flags.limit },
-      });
-      if (flags.json) printJson(reply);
-      else
-        printTable({ flexible: 'reason', rows: reply.turns.map(turnRow) }, 'This schedule has not run yet.');
-    });
-  addConnectionOptions(turns);
-}
-
-function addRunCommand(schedules: Command): void {
-  const run = schedules
-    .command('run')
-    .description('create the job of a schedule once, now and as yourself, even if the schedule is paused')
-    .argument('<schedule>', 'ID')
-    .option('--json', "print the API's reply")
-    .action(async (id: string, flags: ConnectionFlags & { json?: true }) => {
-      const { api } = await connect(flags);
-      const reply = await api.call(scheduleRoutes.run, { params: { id } });
-      if (flags.json) return printJson(reply);
-      console.log(printable(`Job ${reply.job.id}: "phalanx jobs show ${reply.job.id}" shows it.`));
-    });
-  addConnectionOptions(run);
-}
-
-function addChangeCommands(schedules: Command): void {
-  for (const [name, paused, description] of [
+function addChangeCommands(schedules: PlainCommand): void {
+  for (const [name, paused, about] of [
     ['pause', true, 'pause a schedule: create no jobs until it is resumed'],
     ['resume', false, 'resume a schedule from its next time'],
-  ] as const) {
-    const command = schedules
-      .command(name)
-      .description(description)
-      .argument('<schedule>', 'ID')
-      .action(async (id: string, flags: ConnectionFlags) => {
-        const { api } = await connect(flags);
+  ] as const)
+    serverCommand(schedules, name, {
+      about,
+      json: false,
+      build: (command: Command) => command.argument('<schedule>', 'ID'),
+      async run({ api }, _, id) {
         const { schedule } = await api.call(scheduleRoutes.change, { params: { id }, body: { paused } });
         console.log(printable(nextText(schedule)));
-      });
-    addConnectionOptions(command);
-  }
-  const remove = schedules
-    .command('delete')
-    .description('delete a schedule; its jobs stay')
-    .argument('<schedule>', 'ID')
-    .action(async (id: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
-      printMessage(await api.call(scheduleRoutes.delete, { params: { id } }));
+      },
     });
-  addConnectionOptions(remove);
+  serverCommand(schedules, 'delete', {
+    about: 'delete a schedule; its jobs stay',
+    json: false,
+    build: (command: Command) => command.argument('<schedule>', 'ID'),
+    async run({ api }, _, id) {
+      printMessage(await api.call(scheduleRoutes.delete, { params: { id } }));
+    },
+  });
 }
 
 const timeText = (time: number | undefined): string =>

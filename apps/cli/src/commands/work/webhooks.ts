@@ -1,9 +1,8 @@
 import { readAll } from '@phalanx/client/read-all';
+import { type Command, Option } from '@commander-js/extra-typings';
 import {
   chatNames,
-  type ChosenEvent,
-  type RunOutcome,
-  RunOutcome as RunOutcomeSchema,
+  RunOutcome,
   type Webhook,
   type WebhookDelivery,
   webhookEventNames,
@@ -11,9 +10,10 @@ import {
   webhookFormatFor,
   webhookRoutes,
 } from '@phalanx/protocol';
-import { type Command, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { type OptionsOf, serverCommand, type ServerFlags } from '../../connection/server-command.ts';
 import { parseCount } from '../../launch/work-options.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printMessage, printable } from '../../output/terminal.ts';
@@ -21,53 +21,54 @@ import { paragraph, printJson, printTable, terminalCells } from '../../output/ta
 import { chooseSavedProject } from '../../project/project-folder.ts';
 import { parseLimit } from '../../option-values.ts';
 
-interface Flags extends ConnectionFlags {
-  json?: true;
-}
-
-interface CreateFlags extends Flags {
-  events: ChosenEvent[];
-  format?: WebhookFormat;
-  name?: string;
-  outcomes?: RunOutcome[];
-  projects?: string[];
-  minutes?: number;
-  failingPercent?: number;
-  failingHours?: number;
-  silentHours?: number;
-  signature?: Webhook['signature'];
-  paused?: true;
-}
+type CreateFlags = OptionsOf<typeof createOptions>;
 
 /** `phalanx webhooks`: messages to other services about events. */
-export function addWebhookCommands(program: Command): void {
-  const webhooks = program
-    .command('webhooks')
-    .description('list webhooks: messages to other services about events')
-    .option('--json', "print the API's reply")
-    .action(listWebhooks);
-  addConnectionOptions(webhooks);
-  addCreateCommand(webhooks);
-  addShowCommand(webhooks);
+export function addWebhookCommands(program: PlainCommand): void {
+  const webhooks = serverCommand(program, 'webhooks', {
+    about: 'list webhooks: messages to other services about events',
+    async run({ api }, { json }) {
+      const all = await readAll(
+        (query) => api.call(webhookRoutes.list, { query }),
+        (page) => page.webhooks,
+      );
+      if (json) printJson({ success: true, webhooks: all, next_cursor: null });
+      else
+        printTable(
+          { flexible: 'url', rows: all.map(row) },
+          'No webhooks: see "phalanx webhooks create --help".',
+        );
+    },
+  });
+  serverCommand(webhooks, 'create', {
+    about: 'create a webhook: messages to an address about chosen events',
+    build: createOptions,
+    help: `The secret is printed only once. Receivers verify signatures with it: docs/webhooks.md has an example. Chats and e-mails
+have no secret.
+
+Examples:
+  phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost
+  phalanx webhooks create https://hooks.slack.com/services/T0/B0/KEY --format slack --events run.ended --outcomes failed timed_out lost
+  phalanx webhooks create mailto:ada@example.com --events runs.failing host.gone`,
+    run: createWebhook,
+  });
+  serverCommand(webhooks, 'show', {
+    about: 'show a webhook and the health of its deliveries',
+    build: withWebhook,
+    async run({ api }, { json }, id) {
+      const reply = await api.call(webhookRoutes.get, { params: { id } });
+      if (json) return printJson(reply);
+      for (const line of paragraph(details(reply.webhook), terminalCells())) console.log(line);
+    },
+  });
   addChangeCommands(webhooks);
   addDeliveryCommands(webhooks);
 }
 
-async function listWebhooks(flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
-  const all = await readAll(
-    (query) => api.call(webhookRoutes.list, { query }),
-    (page) => page.webhooks,
-  );
-  if (flags.json) printJson({ success: true, webhooks: all, next_cursor: null });
-  else
-    printTable({ flexible: 'url', rows: all.map(row) }, 'No webhooks: see "phalanx webhooks create --help".');
-}
+const withWebhook = (command: Command) => command.argument('<webhook>', 'ID');
 
-function addCreateCommand(webhooks: Command): void {
-  const create = webhooks
-    .command('create')
-    .description('create a webhook: messages to an address about chosen events')
+const createOptions = (command: Command) =>
+  command
     .argument('<url>', 'http or https URL, or mailto: with an e-mail address')
     .addOption(
       new Option('--events <event...>', 'events to report').choices(webhookEventNames).makeOptionMandatory(),
@@ -81,7 +82,7 @@ function addCreateCommand(webhooks: Command): void {
     .option('--name <name>', 'name of the webhook')
     .addOption(
       new Option('--outcomes <outcome...>', 'for run.ended: only runs with these outcomes').choices(
-        RunOutcomeSchema.enum,
+        RunOutcome.enum,
       ),
     )
     .option('--projects <project...>', 'only events of these projects (ID or name)')
@@ -107,25 +108,13 @@ function addCreateCommand(webhooks: Command): void {
         'v1a',
       ]),
     )
-    .option('--paused', 'create the webhook paused')
-    .addHelpText(
-      'after',
-      `
-The secret is printed only once. Receivers verify signatures with it: docs/webhooks.md has an example. Chats and e-mails
-have no secret.
+    .option('--paused', 'create the webhook paused');
 
-Examples:
-  phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost
-  phalanx webhooks create https://hooks.slack.com/services/T0/B0/KEY --format slack --events run.ended --outcomes failed timed_out lost
-  phalanx webhooks create mailto:ada@example.com --events runs.failing host.gone`,
-    )
-    .option('--json', "print the API's reply")
-    .action(createWebhook);
-  addConnectionOptions(create);
-}
-
-async function createWebhook(url: string, flags: CreateFlags): Promise<void> {
-  const connection = await connect(flags);
+async function createWebhook(
+  connection: Connection,
+  flags: CreateFlags & ServerFlags,
+  url: string,
+): Promise<void> {
   const { events, name, outcomes, projects, minutes, signature, paused } = flags;
   const format = flags.format ?? webhookFormatFor(url);
   const projectIds: string[] = [];
@@ -150,106 +139,69 @@ async function createWebhook(url: string, flags: CreateFlags): Promise<void> {
   console.log(keyText(reply));
 }
 
-function addShowCommand(webhooks: Command): void {
-  const show = webhooks
-    .command('show')
-    .description('show a webhook and the health of its deliveries')
-    .argument('<webhook>', 'ID')
-    .option('--json', "print the API's reply")
-    .action(async (id: string, flags: Flags) => {
-      const { api } = await connect(flags);
-      const reply = await api.call(webhookRoutes.get, { params: { id } });
-      if (flags.json) return printJson(reply);
-      for (const line of paragraph(details(reply.webhook), terminalCells())) console.log(line);
-    });
-  addConnectionOptions(show);
-}
-
-function addChangeCommands(webhooks: Command): void {
-  for (const [name, paused, description] of [
+function addChangeCommands(webhooks: PlainCommand): void {
+  for (const [name, paused, about] of [
     ['pause', true, 'pause a webhook: report no events until it is resumed'],
     ['resume', false, 'resume a webhook: report events from now on, and send waiting deliveries'],
   ] as const)
-    addIdCommand(webhooks, { name, description }, async (id, flags) => {
-      const { api } = await connect(flags);
-      const reply = await api.call(webhookRoutes.change, { params: { id }, body: { paused } });
-      if (flags.json) printJson(reply);
-      else console.log(paused ? 'The webhook is paused.' : 'The webhook reports events from now on.');
+    serverCommand(webhooks, name, {
+      about,
+      build: withWebhook,
+      async run({ api }, { json }, id) {
+        const reply = await api.call(webhookRoutes.change, { params: { id }, body: { paused } });
+        if (json) printJson(reply);
+        else console.log(paused ? 'The webhook is paused.' : 'The webhook reports events from now on.');
+      },
     });
-  addIdCommand(
-    webhooks,
-    { name: 'delete', description: 'delete a webhook with its deliveries' },
-    async (id, flags) => {
-      const { api } = await connect(flags);
+  serverCommand(webhooks, 'delete', {
+    about: 'delete a webhook with its deliveries',
+    build: withWebhook,
+    async run({ api }, { json }, id) {
       const reply = await api.call(webhookRoutes.delete, { params: { id } });
-      if (flags.json) printJson(reply);
+      if (json) printJson(reply);
       else printMessage(reply);
     },
-  );
-  addIdCommand(
-    webhooks,
-    { name: 'rotate', description: 'create a new secret; the previous one stays valid for 24 hours' },
-    async (id, flags) => {
-      const { api } = await connect(flags);
+  });
+  serverCommand(webhooks, 'rotate', {
+    about: 'create a new secret; the previous one stays valid for 24 hours',
+    build: withWebhook,
+    async run({ api }, { json }, id) {
       const reply = await api.call(webhookRoutes.rotate, { params: { id } });
-      if (flags.json) printJson(reply);
+      if (json) printJson(reply);
       else console.log(keyText(reply));
     },
-  );
+  });
 }
 
-function addDeliveryCommands(webhooks: Command): void {
-  addIdCommand(
-    webhooks,
-    { name: 'test', description: 'send a test message (type webhook.test)' },
-    async (id, flags) => {
-      const { api } = await connect(flags);
+function addDeliveryCommands(webhooks: PlainCommand): void {
+  serverCommand(webhooks, 'test', {
+    about: 'send a test message (type webhook.test)',
+    build: withWebhook,
+    async run({ api }, { json }, id) {
       const reply = await api.call(webhookRoutes.test, { params: { id } });
-      if (flags.json) printJson(reply);
+      if (json) printJson(reply);
       else console.log(onItsWay(id, reply.delivery));
     },
-  );
-  const deliveries = webhooks
-    .command('deliveries')
-    .description('list the deliveries of a webhook, newest first')
-    .argument('<webhook>', 'ID')
-    .option('--limit <count>', 'maximum number of deliveries', parseLimit, 20)
-    .option('--json', "print the API's reply")
-    .action(async (id: string, flags: Flags & { limit: number }) => {
-      const { api } = await connect(flags);
-      const query = { limit: flags.limit };
-      const reply = await api.call(webhookRoutes.listDeliveries, { params: { id }, query });
-      if (flags.json) printJson(reply);
+  });
+  serverCommand(webhooks, 'deliveries', {
+    about: 'list the deliveries of a webhook, newest first',
+    build: (command: Command) =>
+      withWebhook(command).option('--limit <count>', 'maximum number of deliveries', parseLimit, 20),
+    async run({ api }, { limit, json }, id) {
+      const reply = await api.call(webhookRoutes.listDeliveries, { params: { id }, query: { limit } });
+      if (json) printJson(reply);
       else printTable({ flexible: 'problem', rows: reply.deliveries.map(deliveryRow) }, 'No deliveries yet.');
-    });
-  addConnectionOptions(deliveries);
-  const replay = webhooks
-    .command('replay')
-    .description('send a delivery again')
-    .argument('<webhook>', 'ID')
-    .argument('<delivery>', 'ID')
-    .option('--json', "print the API's reply")
-    .action(async (id: string, deliveryId: string, flags: Flags) => {
-      const { api } = await connect(flags);
+    },
+  });
+  serverCommand(webhooks, 'replay', {
+    about: 'send a delivery again',
+    build: (command: Command) => withWebhook(command).argument('<delivery>', 'ID'),
+    async run({ api }, { json }, id, deliveryId) {
       const reply = await api.call(webhookRoutes.replay, { params: { id, deliveryId } });
-      if (flags.json) printJson(reply);
+      if (json) printJson(reply);
       else console.log(onItsWay(id, reply.delivery));
-    });
-  addConnectionOptions(replay);
-}
-
-function addIdCommand(
-  webhooks: Command,
-  { name, description }: { name: string; description: string },
-  act: (id: string, flags: Flags) => Promise<void>,
-): void {
-  const command = webhooks
-    .command(name)
-    .description(description)
-    .argument('<webhook>', 'ID')
-    .option('--json', "print the API's reply")
-    .action(act);
-  addConnectionOptions(command);
+    },
+  });
 }
 
 /** Returns the text about the key of a webhook. Chats and e-mails have no secret, because they check no signature. */

@@ -1,18 +1,14 @@
+import { type Command, InvalidArgumentError } from '@commander-js/extra-typings';
 import { isUnknownState, type OutOfStepsRecord, type ScreenTree } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import type { Connection } from '../../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../../connection/server-command.ts';
 import { usageError } from '../../../exit-codes.ts';
 import { getRecord } from './read-records.ts';
 import { readTree } from './read-tree.ts';
 
-interface Flags extends ConnectionFlags {
-  run?: true;
-  screen?: number;
-  state?: string;
-  name?: string;
-  force?: true;
-}
+type Flags = OptionsOf<typeof keepOptions>;
 
 function parseNumber(text: string): number {
   const number = /^\d{1,2}$/.test(text) ? Number(text) : 0;
@@ -21,10 +17,25 @@ function parseNumber(text: string): number {
 }
 
 /** `phalanx records keep` */
-export function addKeepCommand(records: Command): void {
-  const command = records
-    .command('keep')
-    .description('save a screen of a record as a golden screen in the current project folder')
+export function addKeepCommand(records: PlainCommand): void {
+  serverCommand(records, 'keep', {
+    about: 'save a screen of a record as a golden screen in the current project folder',
+    json: false,
+    build: keepOptions,
+    help: `Typed text, numbers and long texts are replaced by placeholders of the same length, unless the code needs them to
+recognise the screen. masks.json applies.
+
+A golden run is saved only if the code of this folder behaves as in the record.
+
+Examples:
+  phalanx records keep 0199 --state Checkout && phalanx test
+  phalanx records keep 0199 --run --name checkout`,
+    run: keepRecord,
+  });
+}
+
+const keepOptions = (command: Command) =>
+  command
     .argument('<record>', 'record ID, or its beginning (at least 4 characters)')
     .option(
       '--screen <number>',
@@ -34,25 +45,9 @@ export function addKeepCommand(records: Command): void {
     .option('--run', 'save all screens of the record in order, as a golden run')
     .option('--state <state>', 'state that the code must recognise; default: the recorded state')
     .option('--name <name>', 'file name; default: made of model, Android version and record ID')
-    .option('--force', 'replace an existing file')
-    .addHelpText(
-      'after',
-      `
-Typed text, numbers and long texts are replaced by placeholders of the same length, unless the code needs them to
-recognise the screen. masks.json applies.
+    .option('--force', 'replace an existing file');
 
-A golden run is saved only if the code of this folder behaves as in the record.
-
-Examples:
-  phalanx records keep 0199 --state Checkout && phalanx test
-  phalanx records keep 0199 --run --name checkout`,
-    )
-    .action(keepRecord);
-  addConnectionOptions(command);
-}
-
-async function keepRecord(id: string, flags: Flags): Promise<void> {
-  const { api } = await connect(flags);
+async function keepRecord({ api }: Connection, flags: Flags, id: string): Promise<void> {
   const record = await getRecord(api, id);
   if (flags.run) return keepWholeRecord(record, flags);
   const number = flags.screen ?? record.screens.length;

@@ -1,36 +1,51 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { ServiceError } from '@phalanx/client/service-errors';
 import { fileRoutes, fixKinds, groupRoutes, type ReplyOf, type SignCandidate } from '@phalanx/protocol';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { printable } from '../../../output/terminal.ts';
 import { printJson, printTable } from '../../../output/table.ts';
 import { findPathProblem, isBehindLink, writeBelow } from '../../../project/local-files.ts';
 import { findLinkedFolder } from '../../../project/project-folder.ts';
 
-interface Flags extends ConnectionFlags {
-  state?: string;
-  kind?: (typeof fixKinds)[number];
-  sign: number;
-  write?: string | true;
-  diff?: true;
-  json?: true;
-}
-
 type Proposal = ReplyOf<typeof groupRoutes.propose>;
 
 /** `phalanx groups propose` */
 export function addProposeCommand(
-  groups: Command,
+  groups: PlainCommand,
   getGroupId: (api: ApiClient, text: string) => Promise<string>,
 ): void {
-  const command = groups
-    .command('propose')
-    .description('propose signs that recognise the screens of a group, and the code change')
+  serverCommand(groups, 'propose', {
+    about: 'propose signs that recognise the screens of a group, and the code change',
+    build: proposeOptions,
+    help: `Each sign matches all kept screens of the group, and no other saved screen of the automation. Nothing is saved on the
+server: review the change, try it with "phalanx test" or "phalanx replay", and push it.
+
+Examples:
+  phalanx groups propose 01a1fc26 --state RateDialog
+  phalanx groups propose 01a1fc26 --kind dialog --diff | git apply
+  phalanx groups propose 01a1fc26 --sign 2 --write shop`,
+    async run({ api }, { state, kind, ...flags }, text) {
+      const id = await getGroupId(api, text);
+      const body = { ...(state === undefined ? {} : { state }), ...(kind === undefined ? {} : { kind }) };
+      const proposal = await api.call(groupRoutes.propose, { params: { id }, body });
+      const { group } = await api.call(groupRoutes.get, { params: { id } });
+      if (flags.json) printJson(proposal);
+      else if (flags.diff) console.log(changeOf(chosen(proposal, flags.sign)));
+      else print(proposal, flags);
+      if (flags.write !== undefined)
+        await writeFix(api, { projectId: group.automation_id, ...flags, write: flags.write, proposal });
+    },
+  });
+}
+
+const proposeOptions = (command: Command) =>
+  command
     .argument('<group>', 'group ID, or its beginning or end (at least 4 characters)')
     .option('--state <name>', 'state name for the screen in the code; default: made from its title')
     .addOption(
@@ -41,33 +56,7 @@ export function addProposeCommand(
     )
     .option('--sign <number>', 'number of the sign to write or show', parseNumber, 1)
     .option('--write [folder]', "write the changed files into a project's folder; default: the current one")
-    .addOption(new Option('--diff', 'print only the change, as a diff').conflicts(['write', 'json']))
-    .option('--json', "print the API's reply")
-    .addHelpText(
-      'after',
-      `
-Each sign matches all kept screens of the group, and no other saved screen of the automation. Nothing is saved on the
-server: review the change, try it with "phalanx test" or "phalanx replay", and push it.
-
-Examples:
-  phalanx groups propose 01a1fc26 --state RateDialog
-  phalanx groups propose 01a1fc26 --kind dialog --diff | git apply
-  phalanx groups propose 01a1fc26 --sign 2 --write shop`,
-    )
-    .action(async (text: string, { state, kind, ...flags }: Flags) => {
-      const { api } = await connect(flags);
-      const id = await getGroupId(api, text);
-      const body = { ...(state === undefined ? {} : { state }), ...(kind === undefined ? {} : { kind }) };
-      const proposal = await api.call(groupRoutes.propose, { params: { id }, body });
-      const { group } = await api.call(groupRoutes.get, { params: { id } });
-      if (flags.json) printJson(proposal);
-      else if (flags.diff) console.log(changeOf(chosen(proposal, flags.sign)));
-      else print(proposal, flags);
-      if (flags.write !== undefined)
-        await writeFix(api, { projectId: group.automation_id, ...flags, write: flags.write, proposal });
-    });
-  addConnectionOptions(command);
-}
+    .addOption(new Option('--diff', 'print only the change, as a diff').conflicts(['write', 'json']));
 
 function parseNumber(text: string): number {
   if (/^[1-9]$/.test(text)) return Number(text);
@@ -99,7 +88,7 @@ const fragileText: Record<SignCandidate['fragile'][number], string> = {
   seen_once: 'seen once',
 };
 
-function print(proposal: Proposal, { sign, write }: Flags): void {
+function print(proposal: Proposal, { sign, write }: OptionsOf<typeof proposeOptions>): void {
   const { candidates, screens, others, problem } = proposal;
   const rows = candidates.map((candidate, index) => ({
     number: String(index + 1),

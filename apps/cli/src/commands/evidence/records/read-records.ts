@@ -10,7 +10,7 @@ import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { getRunId } from '../../../follow/find-runs.ts';
 import { deviceIdOf, listDevices, getAutomationId, isUuid } from '../../../launch/find-by-name.ts';
 
-export interface RecordFilter {
+interface RecordFilter {
   automation?: string;
   device?: string;
   run?: string;

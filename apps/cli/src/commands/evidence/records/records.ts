@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { type Command, Option, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { ApiClient } from '@phalanx/client/api-client';
-import { type Command, Option, InvalidArgumentError } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 import {
   type Device,
   recordStatuses,
@@ -11,19 +12,19 @@ import {
 } from '@phalanx/protocol';
 
 import { addKeepCommand } from './keep.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import { serverCommand } from '../../../connection/server-command.ts';
 import { listDevices, serialOf } from '../../../launch/find-by-name.ts';
 import { formatAge } from '../../../output/duration.ts';
 import { printJson, printTable } from '../../../output/table.ts';
 import { parseLimit } from '../../../option-values.ts';
-import { readRecords, type RecordFilter, getRecordId, getRecord } from './read-records.ts';
+import { readRecords, getRecordId, getRecord } from './read-records.ts';
 import { readTree } from './read-tree.ts';
 import { printMessage, notice, printableLine } from '../../../output/terminal.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
 import { treeText } from '../../../output/tree-text.ts';
 
 /** `phalanx records list|show|open|keep|solve|skip|save|unsave|delete` */
-export function addRecordCommands(program: Command): void {
+export function addRecordCommands(program: PlainCommand): void {
   const records = program
     .command('records')
     .description('review out-of-steps records: screens that automations did not recognise')
@@ -43,31 +44,29 @@ Examples:
   addMarkCommands(records);
 }
 
-interface Flags extends ConnectionFlags, RecordFilter {
-  limit: number;
-  json?: true;
-}
-
 const noRecords =
   'No records. Automations create them with agent.utils.outOfSteps.submit(), and when they crash or time out.';
 
 /** `phalanx records list` */
-function addListCommand(records: Command): void {
-  const command = records
-    .command('list')
-    .description('list records, newest first')
-    .option('--automation <automation>', 'only records of this project (ID or name) or launch ID')
-    .option('--device <device>', 'only records of this device')
-    .option('--run <run>', 'only records of this run: ID, or its beginning or end (at least 4 characters)')
-    .addOption(new Option('--type <type>', 'only records of this type').choices(recordTypes))
-    .addOption(new Option('--status <status>', 'only records in this state').choices(recordStatuses))
-    .option('--tag <tag>', 'only records with this debug tag')
-    .option('--limit <count>', 'maximum number of records', parseLimit, 20)
-    .option('--json', 'print the records as JSON')
-    .action(async ({ limit, json, ...flags }: Flags) => {
-      const { api } = await connect(flags);
+function addListCommand(records: PlainCommand): void {
+  serverCommand(records, 'list', {
+    about: 'list records, newest first',
+    json: 'print the records as JSON',
+    build: (command: Command) =>
+      command
+        .option('--automation <automation>', 'only records of this project (ID or name) or launch ID')
+        .option('--device <device>', 'only records of this device')
+        .option(
+          '--run <run>',
+          'only records of this run: ID, or its beginning or end (at least 4 characters)',
+        )
+        .addOption(new Option('--type <type>', 'only records of this type').choices(recordTypes))
+        .addOption(new Option('--status <status>', 'only records in this state').choices(recordStatuses))
+        .option('--tag <tag>', 'only records with this debug tag')
+        .option('--limit <count>', 'maximum number of records', parseLimit, 20),
+    async run({ api }, { limit, json, ...filter }) {
       const found: OutOfStepsRecord[] = [];
-      for await (const record of readRecords(api, flags)) {
+      for await (const record of readRecords(api, filter)) {
         found.push(record);
         if (found.length === limit) break;
       }
@@ -76,8 +75,8 @@ function addListCommand(records: Command): void {
         const devices = await listDevices(api);
         printTable({ flexible: 'stage', rows: found.map((record) => row(record, devices)) }, noRecords);
       }
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 function row(record: OutOfStepsRecord, devices: readonly Device[]): Record<string, string> {
@@ -110,27 +109,26 @@ const save =
 
 const remove: Change = (api, id) => api.call(recordRoutes.delete, { params: { id } });
 
-const changes: Record<string, { description: string; change: Change }> = {
-  solve: { description: 'permanently mark records as solved', change: mark('solved') },
-  skip: { description: 'permanently mark records as skipped', change: mark('skipped') },
-  save: { description: 'protect records from automatic deletion for 2 months', change: save(true) },
-  unsave: { description: 'end the protection from automatic deletion', change: save(false) },
-  delete: { description: 'permanently delete records with their trees and pictures', change: remove },
+const changes: Record<string, { about: string; change: Change }> = {
+  solve: { about: 'permanently mark records as solved', change: mark('solved') },
+  skip: { about: 'permanently mark records as skipped', change: mark('skipped') },
+  save: { about: 'protect records from automatic deletion for 2 months', change: save(true) },
+  unsave: { about: 'end the protection from automatic deletion', change: save(false) },
+  delete: { about: 'permanently delete records with their trees and pictures', change: remove },
 };
 
 /** `phalanx records solve|skip|save|unsave|delete` */
-function addMarkCommands(records: Command): void {
-  for (const [name, { description, change }] of Object.entries(changes)) {
-    const command = records
-      .command(name)
-      .description(description)
-      .argument('<records...>', 'record IDs, or their beginnings (at least 4 characters)')
-      .action(async (ids: readonly string[], flags: ConnectionFlags) => {
-        const { api } = await connect(flags);
+function addMarkCommands(records: PlainCommand): void {
+  for (const [name, { about, change }] of Object.entries(changes))
+    serverCommand(records, name, {
+      about,
+      json: false,
+      build: (command: Command) =>
+        command.argument('<records...>', 'record IDs, or their beginnings (at least 4 characters)'),
+      async run({ api }, _, ids) {
         for (const text of ids) printMessage(await change(api, await getRecordId(api, text)));
-      });
-    addConnectionOptions(command);
-  }
+      },
+    });
 }
 
 /** Opens the address in the browser. Without a desktop this fails, and the user opens the printed address. */
@@ -141,14 +139,16 @@ function openInBrowser(url: string): void {
   child.unref();
 }
 
+const withRecord = (command: Command) =>
+  command.argument('<record>', 'record ID, or its beginning (at least 4 characters)');
+
 /** `phalanx records open` */
-function addOpenCommand(records: Command): void {
-  const command = records
-    .command('open')
-    .description('open the last picture of a record in the browser, and print its address')
-    .argument('<record>', 'record ID, or its beginning (at least 4 characters)')
-    .action(async (id: string, flags: ConnectionFlags) => {
-      const { api } = await connect(flags);
+function addOpenCommand(records: PlainCommand): void {
+  serverCommand(records, 'open', {
+    about: 'open the last picture of a record in the browser, and print its address',
+    json: false,
+    build: withRecord,
+    async run({ api }, _, id) {
       const { screens } = await getRecord(api, id);
       const url = screens.findLast(({ screenshot }) => screenshot.screenshotUrl !== null)?.screenshot
         .screenshotUrl;
@@ -160,13 +160,8 @@ function addOpenCommand(records: Command): void {
       }
       console.log(url);
       openInBrowser(url);
-    });
-  addConnectionOptions(command);
-}
-
-interface ShowFlags extends ConnectionFlags {
-  screens: number;
-  json?: true;
+    },
+  });
 }
 
 type Screen = OutOfStepsRecord['screens'][number];
@@ -178,25 +173,28 @@ function parseCount(text: string): number {
 }
 
 /** `phalanx records show` */
-function addShowCommand(records: Command): void {
-  const command = records
-    .command('show')
-    .description('show a record, and the trees of its last screens as text')
-    .argument('<record>', 'record ID, or its beginning (at least 4 characters)')
-    .option('--screens <count>', 'number of last screens whose trees are shown', parseCount, 1)
-    .option('--json', 'print the record as JSON')
-    .action(async (id: string, flags: ShowFlags) => {
-      const { api } = await connect(flags);
+function addShowCommand(records: PlainCommand): void {
+  serverCommand(records, 'show', {
+    about: 'show a record, and the trees of its last screens as text',
+    json: 'print the record as JSON',
+    build: (command: Command) =>
+      withRecord(command).option(
+        '--screens <count>',
+        'number of last screens whose trees are shown',
+        parseCount,
+        1,
+      ),
+    async run({ api }, { screens, json }, id) {
       const record = await getRecord(api, id);
-      if (flags.json) return printJson({ success: true, record });
+      if (json) return printJson({ success: true, record });
       printHead(record);
-      const first = record.screens.length - flags.screens;
+      const first = record.screens.length - screens;
       for (const [index, screen] of record.screens.entries()) {
         printScreen(index, screen);
         if (index >= first) await printTree(screen);
       }
-    });
-  addConnectionOptions(command);
+    },
+  });
 }
 
 function printHead(record: OutOfStepsRecord): void {

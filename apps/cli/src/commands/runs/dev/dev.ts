@@ -1,20 +1,17 @@
 import { constants } from 'node:os';
+import type { Command } from '@commander-js/extra-typings';
 import { type Device, deviceControlRoutes } from '@phalanx/protocol';
-import type { Command } from 'commander';
+import type { Command as PlainCommand } from 'commander';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '@phalanx/client/api-client';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import type { Connection } from '../../../connection/connection.ts';
+import { type OptionsOf, serverCommand } from '../../../connection/server-command.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../../launch/find-by-name.ts';
-import {
-  addParameterOptions,
-  parametersHelp,
-  readInputs,
-  type ParameterFlags,
-} from '../../../launch/parameters.ts';
+import { addParameterOptions, parametersHelp, readInputs } from '../../../launch/parameters.ts';
 import { notice } from '../../../output/terminal.ts';
 import { getLinkedFolder } from '../../../project/project-folder.ts';
 import { untilSignal } from '../../../until-signal.ts';
@@ -25,43 +22,46 @@ import { DevSession, Wishes, type Wish } from './dev-session.ts';
 /** Poll interval. Polling also works on network drives and in containers, where file notifications are missing. */
 const lookMs = 300;
 
-interface Flags extends ConnectionFlags, ParameterFlags {
-  device?: string;
-  labels?: string;
-}
+type Flags = OptionsOf<typeof devOptions>;
 
 /** `phalanx dev`: pushes and runs a project folder on one phone after each save. */
-export function addDevCommand(program: Command): void {
-  const command = program
-    .command('dev')
-    .description('push and run the current project folder on one phone after each save')
-    .option('--device <device>', 'serial number, name or ID; default: the only ready phone')
-    .option('--labels <selector>', 'use the first free phone that matches, such as "country=de,model~Pixel"')
-    .addHelpText(
-      'after',
-      `
-The command leases the phone until you quit. After each save it stops the current run, pushes the folder (files that you
+export function addDevCommand(program: PlainCommand): void {
+  serverCommand(program, 'dev', {
+    about: 'push and run the current project folder on one phone after each save',
+    json: false,
+    build: devOptions,
+    help: `The command leases the phone until you quit. After each save it stops the current run, pushes the folder (files that you
 deleted are also deleted on the server), checks it and runs it from the start. It prints the log, errors beside your
 source lines, and the phone's final screen in the form of "phalanx screen --compact".
 
 Keys in a terminal: ${keysHelp} When you take control, the command prints the address
 of the phone's Control page. The phone stays leased, and saves are pushed but not run until you press r. Without a
 terminal there are no keys: stop the command with a signal.
+
 ${parametersHelp}
 Examples:
   phalanx dev
   phalanx dev --device SIM0001 --param greeting=Servus`,
-    )
-    .action(dev);
-  addParameterOptions(command);
-  addConnectionOptions(command);
+    check({ device, labels }) {
+      if (device !== undefined && labels !== undefined)
+        throw usageError('Pass either --device or --labels, not both.');
+    },
+    prepare: readInputs,
+    run: dev,
+  });
 }
 
-async function dev(flags: Flags): Promise<void> {
-  if (flags.device !== undefined && flags.labels !== undefined)
-    throw usageError('Pass either --device or --labels, not both.');
-  await readInputs(flags);
-  const connection = await connect(flags);
+const devOptions = (command: Command) =>
+  addParameterOptions(
+    command
+      .option('--device <device>', 'serial number, name or ID; default: the only ready phone')
+      .option(
+        '--labels <selector>',
+        'use the first free phone that matches, such as "country=de,model~Pixel"',
+      ),
+  );
+
+async function dev(connection: Connection, flags: Flags): Promise<void> {
   const folder = await getLinkedFolder(connection);
   const device = choosePhone(await listDevices(connection.api, flags.labels), flags);
   const phone = await HeldPhone.take(connection.api, device);
