@@ -1,3 +1,4 @@
+export { errorText } from './error-text.ts';
 export { explainFolder } from './folder-problem.ts';
 export * from './formats.ts';
 export { freeBytesOf } from './free-bytes.ts';

@@ -14,7 +14,7 @@ import {
 import path from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { makeFolder } from '@phalanx/settings';
+import { makeFolder, errorText } from '@phalanx/settings';
 
 import { environment, inherited, reexecWith } from '../config.ts';
 
@@ -91,7 +91,7 @@ function leaveRoot(dataDir: string | undefined): (User & { cache: Record<string,
     startNotice = `WARNING: Phalanx was started as root, which it does not need. It runs as user ${user.uid}${owned}. Start it as a user of its own instead.`;
     return { ...user, cache };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     startNotice = `WARNING: Phalanx runs as root, and cannot run as another user: ${reason}. Start it as a user of its own. Only processes for user code, git and compiling give up root's rights, if the operating system can confine them.`;
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { constants, privateEncrypt } from 'node:crypto';
 
-import { formatAddress, type Address } from '@phalanx/settings';
+import { formatAddress, type Address, errorText } from '@phalanx/settings';
 import {
   Adb,
   AdbAuthType,
@@ -102,7 +102,7 @@ export async function openDirectConnection(
     socket = await openTcpSocket(address, timeoutMs, closing);
     endWith(socket, closing);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     return trouble(
       'offline',
       `No connection to ${link.name} (${why}). Check that the phone is on, on this network and listens for ADB. After a restart it does so only when it is plugged in and told "adb tcpip" again.`,

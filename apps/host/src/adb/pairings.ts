@@ -1,5 +1,5 @@
 import type { HostQuestionOf, Pairing } from '@phalanx/protocol';
-import { type Address, formatAddress } from '@phalanx/settings';
+import { type Address, formatAddress, errorText } from '@phalanx/settings';
 import { AdbServerClient } from '@yume-chan/adb';
 import type { Logger } from 'pino';
 
@@ -58,7 +58,7 @@ export class Pairings {
       const pairing = password === null ? this.find(name) : this.start(name, password);
       connection.sendFrame({ type, request_id }, Buffer.from(JSON.stringify(pairing ?? null)));
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       connection.send({ type: 'request_failed', request_id, message });
     }
   }
@@ -93,7 +93,7 @@ export class Pairings {
     };
     this.#told.set(name, first);
     void this.#pair(client, { name, password, tell }).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       tell({ state: 'failed', reason, serial: this.#told.get(name)?.serial ?? null });
     });
     setTimeout(() => this.#told.delete(name), keptMs).unref();

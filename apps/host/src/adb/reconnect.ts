@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { AdbServerClient } from '@yume-chan/adb';
 
 import { createBackoff } from '../time/backoff.ts';
@@ -91,7 +92,7 @@ async function reconnect({
     });
     return { address };
   } catch (error) {
-    return { address, objection: error instanceof Error ? error.message : String(error) };
+    return { address, objection: errorText(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { errorText } from '@phalanx/settings';
 
 import {
   closeCodes,
@@ -219,7 +220,7 @@ export class Session {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** Encodes a JSON header, a line feed, and the payload. */

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { Logger } from 'pino';
 
 /**
@@ -17,7 +18,7 @@ export class FilmFailures {
   note(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     this.#log.info({ runId: this.#runId, reason }, 'A part of a film could not be taken');
   }
 }

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { VideoPlace } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
@@ -82,7 +83,7 @@ export class VideoFilm {
   async #nextPackets(signal: AbortSignal): Promise<VideoPackets | NoVideo> {
     if (this.#freeBytes <= 0) return { reason: noRoom };
     return this.#options.video(this.#after, signal).catch((error: unknown) => ({
-      reason: error instanceof Error ? error.message : String(error),
+      reason: errorText(error),
     }));
   }
 

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { Logger } from 'pino';
 
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
@@ -116,7 +117,7 @@ export class PhoneRegistry {
       }, connection.gone);
     } catch (error) {
       if (connection.gone.aborted) return;
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       if (error instanceof DoubtfulPhone) this.#doubt(link, error);
       else this.#tellOfFailure(link, text);
       connection.close(text);
@@ -162,7 +163,7 @@ export class PhoneRegistry {
       try {
         if (await leadToOnePhone(connection, other.connection)) return key;
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = errorText(error);
         const places = `${other.place} and at ${link.place}`;
         const text = `The phones at ${places} call themselves ${key}, and it can't be told whether they are one: ${why.replace(/\.$/, '')}. Only the first one is used. Disconnect one of them.`;
         throw new DoubtfulPhone(fresh, text, error);

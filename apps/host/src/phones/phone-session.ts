@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { DeviceInfo } from '@phalanx/protocol';
 import type { AdbConnection } from '../adb/link.ts';
 import { createDriver, type Driver } from '../driver/driver.ts';
@@ -77,7 +78,7 @@ export async function runSession(
     }
   } catch (error) {
     if (connection.gone.aborted) return;
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorText(error);
     phone.setTrouble('unresponsive', `${text} Reconnecting.`);
     connection.close(text);
   } finally {

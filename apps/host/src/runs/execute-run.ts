@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { AppLimit, PhoneSettings, ScreenMask } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
@@ -162,7 +163,7 @@ async function setUp(
     if (stopAsked.aborted) return;
     if (error instanceof NotBegun) throw error;
     const isOfSetting = error instanceof DriverError && error.code.startsWith('setting_');
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorText(error);
     throw new NotBegun(isOfSetting ? error.code : 'device_unavailable', text, error);
   });
 }

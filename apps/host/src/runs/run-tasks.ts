@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { ApiClient } from '@phalanx/client/api-client';
 import { isPassing } from '@phalanx/client/retry';
 import {
@@ -100,5 +101,3 @@ export class RunTasks {
     }
   }
 }
-
-const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { errorText } from '@phalanx/settings';
 
 import { type Command as PlainCommand, Argument } from 'commander';
 
@@ -232,7 +233,7 @@ class McpLink {
     try {
       for (const answer of await this.#post(line, message)) this.#answer(answer);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       this.#target.warn(reason);
       if (message?.id === undefined) return;
       const answer = { jsonrpc: '2.0', id: message.id, error: { code: -32_000, message: reason } };

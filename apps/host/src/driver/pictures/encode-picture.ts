@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { AgentCallParams, Bounds } from '@phalanx/protocol';
 import sharp, { type OverlayOptions, type Sharp } from 'sharp';
 
@@ -29,7 +30,7 @@ export async function openPicture(file: Buffer): Promise<{ picture: Sharp; size:
 
 /** Returns an error for people for what `openPicture` and decoders throw. */
 export function unreadablePicture(error: unknown): DriverError {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   return new DriverError(
     'phone_answer_unexpected',
     `The phone's screenshot is not a readable picture: ${text}.`,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
 import { createReadStream } from 'node:fs';
+import { errorText } from '@phalanx/settings';
 
 import type { AgentCallParams, PhoneFile, PhoneFilePart } from '@phalanx/protocol';
 import { ReadableStream } from '@yume-chan/stream-extra';
@@ -123,7 +124,7 @@ export async function writeFilePart(
   const part = `/data/local/tmp/phalanx-${randomUUID()}.part`;
   await pushFile(shell, Readable.from([Buffer.from(base64, 'base64')]), { remotePath: part }, signal).catch(
     (error: unknown) => {
-      throw signal.aborted || shell.connection.gone.aborted ? error : refused(path, textOf(error));
+      throw signal.aborted || shell.connection.gone.aborted ? error : refused(path, errorText(error));
     },
   );
   const folder = shellQuote(posix.dirname(path));
@@ -142,8 +143,6 @@ export async function deleteFile(shell: PhoneShell, path: string, signal: AbortS
 
 const saidOf = ({ stdout, stderr }: ShellResult): string =>
   `${stderr} ${stdout}`.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function notFound(path: string, kind: 'file' | 'folder'): DriverError {
   return new DriverError(

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
+import { errorText } from '@phalanx/settings';
 
 import type { AdbSocket } from '@yume-chan/adb';
 import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
@@ -148,7 +149,7 @@ async function untilGone<T>(
  */
 function asGone(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   return new DriverError('phone_gone', `The phone is gone: ${text}.`, error);
 }
 

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import { frameForm } from '../pictures/taken-picture.ts';
 import type { SnapshotText } from '../tree/xml-screen.ts';
 import { DriverError, UndoneCallError, type DriverErrorCode } from '../driver-error.ts';
@@ -152,7 +153,7 @@ function toDriverError(error: unknown, signal: AbortSignal, failed: AbortSignal,
   if (error instanceof DriverError) return error;
   if (error instanceof HelperError) return toHelperFailure(error, path);
   if (failed.aborted) return failed.reason;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorText(error);
   return new DriverError(
     'ui_helper_failed',
     `The UI helper on the phone does not answer (${text}); it is being repaired.`,

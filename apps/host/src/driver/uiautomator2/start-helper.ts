@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { errorText } from '@phalanx/settings';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
@@ -191,9 +192,7 @@ async function installApk(
   const remotePath = `/data/local/tmp/phalanx-${apk.packageName}.apk`;
   try {
     await pushFile(shell, createReadStream(apk.path), { remotePath }, signal).catch((error: unknown) => {
-      throw signal.aborted || shell.connection.gone.aborted
-        ? error
-        : refused(error instanceof Error ? error.message : String(error));
+      throw signal.aborted || shell.connection.gone.aborted ? error : refused(errorText(error));
     });
     // Omits -g, which Xiaomi and ColorOS refuse to the shell; the helper needs no permission of its own.
     const { stdout, stderr } = await shell.run(`pm install -r ${remotePath}`, signal);

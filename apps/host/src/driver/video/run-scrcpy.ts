@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { errorText } from '@phalanx/settings';
 import { BufferedReadableStream } from '@yume-chan/stream-extra';
 import { pause, untilAborted } from '../../time/time-limit.ts';
 import { keepFile } from '../shell/phone-files.ts';
@@ -69,7 +70,7 @@ export async function runScrcpy(options: Options, signal: AbortSignal): Promise<
     signal.throwIfAborted();
     // A server that can't encode reports it, and ends.
     running.kill();
-    const why = lastLine(await running.ended) ?? textOf(error);
+    const why = lastLine(await running.ended) ?? errorText(error);
     throw new Error(`scrcpy stopped: ${why}`, { cause: error });
   } finally {
     running.kill();
@@ -169,5 +170,3 @@ const lastLine = (printed: string): string | undefined =>
     .map((line) => line.replace(/^\[server\] \w+: /, '').trim())
     .findLast((line) => line !== '' && !/^(?:at |Device: |\.\.\. )/.test(line))
     ?.slice(0, 300);
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { errorText } from '@phalanx/settings';
 import { maxVideoBytes, type VideoPlace } from '@phalanx/protocol';
 import type { HeldMasks } from '../masks/masked-screen.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
@@ -134,7 +135,7 @@ export class ScreenVideo {
     this.#running = running;
     const onPacket = (packet: VideoPacket): void => this.#take(running, packet);
     runScrcpy({ shell, server, screen, use, onPacket }, running.stop.signal).catch((error: unknown) =>
-      this.#fail(running, error instanceof Error ? error.message : String(error)),
+      this.#fail(running, errorText(error)),
     );
     return running;
   }

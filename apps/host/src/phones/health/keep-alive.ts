@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import { DriverError } from '../../driver/driver-error.ts';
 import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
 import { toldAnswer } from '../../driver/shell/told-answer.ts';
@@ -101,7 +102,7 @@ export async function keepAlive(beating: Beating): Promise<void> {
         checkedAt = performance.now();
         await checkHealth({ ...beating, rules: options.rules }).catch((error: unknown) => {
           gone.throwIfAborted();
-          if (!backend.failed.aborted) blindness = error instanceof Error ? error.message : String(error);
+          if (!backend.failed.aborted) blindness = errorText(error);
         });
         if (blindness !== undefined) {
           phone.setTrouble('helper_failed', `${blindness} Restarting it.`);
@@ -237,7 +238,7 @@ async function trim(shell: PhoneShell, wantedBytes: number): Promise<string> {
     return `The caches of apps could not be emptied: ${said || `exit code ${exitCode}`}.`;
   } catch (error) {
     shell.connection.gone.throwIfAborted();
-    return `The caches of apps could not be emptied: ${error instanceof Error ? error.message : String(error)}.`;
+    return `The caches of apps could not be emptied: ${errorText(error)}.`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import { PhoneEvent } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { Type } from 'typebox';
@@ -61,7 +62,7 @@ export class PhoneHistories {
   #tellFailure(error: unknown): void {
     if (this.#isFailing) return;
     this.#isFailing = true;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     this.#log.error({ reason }, 'The histories of phones can not be written. Is the disk full?');
   }
 }

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import {
   appRefusalStart,
   type HostQuestionOf,
@@ -114,7 +115,7 @@ export async function answerQuestion<Name extends PhoneQuestion>(
   } catch (error) {
     log.debug({ serial, err: error }, `No ${type}`);
     const isRefused = error instanceof DriverError && error.code === 'app_not_allowed';
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     const message = `${isRefused ? appRefusalStart : ''}${reason}`.slice(0, 2000);
     connection.send({ type: 'request_failed', request_id, message });
   }

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import { switchAdvice } from '../../driver/apps/maker-switches.ts';
 import { DriverError } from '../../driver/driver-error.ts';
 import { createFallbackBackend } from '../../driver/fallback/fallback-backend.ts';
@@ -113,7 +114,7 @@ async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> 
       return { backend: await startHelperOnce(start, helper) };
     } catch (error) {
       if (signal.aborted || shell.connection.gone.aborted) throw error;
-      failure = error instanceof Error ? error.message : String(error);
+      failure = errorText(error);
       if (error instanceof DriverError) failure += switchAdvice(error, phone.brand);
       onFailure(`Starting the UI helper, attempt ${attempt} of ${maxAttempts} failed: ${failure}`);
       // A retry would push 18 MB again and fail the same way.

@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
@@ -85,7 +86,7 @@ export class DeliveryQueue {
     const backoff = this.#backoffs.get(id) ?? createBackoff({ firstMs, maxMs });
     this.#backoffs.set(id, backoff);
     const waitMs = backoff.nextMs();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     log.warn({ id, reason, waitMs: Math.round(waitMs) }, `${what} could not be sent; trying again`);
     const retry = (): void => {
       this.#timers.delete(id);

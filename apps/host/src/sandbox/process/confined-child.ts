@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
+import { errorText } from '@phalanx/settings';
 
 import {
   lowerPriority,
@@ -171,7 +172,7 @@ const notStarted = (error: unknown): ChildExit => ({
   signal: null,
   exitCode: null,
   stderr: '',
-  startError: error instanceof Error ? error.message : String(error),
+  startError: errorText(error),
 });
 
 function childArguments({ readablePaths }: SandboxBundles, memoryMb: number): string[] {

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { errorText } from '@phalanx/settings';
 
 import { openConfinement, type Confinement } from '@phalanx/confinement';
 import type {
@@ -250,7 +251,7 @@ export class ReplayAnswerer {
       // Drops replays that could not be opened, so that the next question opens new ones.
       this.#replays = undefined;
       log.warn({ err: error }, 'Saved screens could not be replayed');
-      const message = (error instanceof Error ? error.message : String(error)).slice(0, 2000);
+      const message = errorText(error).slice(0, 2000);
       connection.send({ type: 'request_failed', request_id, message });
     }
   }

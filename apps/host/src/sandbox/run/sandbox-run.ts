@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorText } from '@phalanx/settings';
 import {
   type SandboxCommand,
   type SandboxLogEntry,
@@ -264,7 +265,7 @@ async function resultOf(call: () => Promise<unknown>): Promise<SandboxCallResult
   try {
     return { ok: true, value: await call() };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return refusal(codeOf(error), message);
   }
 }

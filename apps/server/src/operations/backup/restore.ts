@@ -1,6 +1,6 @@
 import { access, constants, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolder, SettingError } from '@phalanx/settings';
+import { makeFolder, SettingError, errorText } from '@phalanx/settings';
 import { databaseFileOf, problemsOfSqlite } from '../../storage/db/database.ts';
 import { errorCodeOf } from '../../kernel/errors/api-error.ts';
 import { syncFolder } from '../../storage/blobs/synced-files.ts';
@@ -18,7 +18,7 @@ export async function restore(archive: string, dataDir: string): Promise<Manifes
   try {
     makeFolder(incoming);
     await unpackInto(incoming, archive).catch((error: unknown) => {
-      throw error instanceof SettingError ? error : broken(messageOf(error), error);
+      throw error instanceof SettingError ? error : broken(errorText(error), error);
     });
     const manifest = await verifyManifest(incoming);
     if (manifest.database === 'sqlite') requireWhole(databaseFileOf(incoming));
@@ -43,8 +43,6 @@ async function requireReadable(archive: string): Promise<void> {
     );
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Returns whether the folder exists. Throws when it is not empty. */
 async function requireEmpty(dataDir: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { errorText } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { ApiError } from '../../kernel/errors/api-error.ts';
 import { pathOf } from '../../http/requests/addresses.ts';
@@ -55,7 +56,7 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
     (built) => void (state = { built }),
     (error: unknown) => {
       log.error({ err: error }, 'the console could not be built');
-      state = { failure: error instanceof Error ? error.message : String(error) };
+      state = { failure: errorText(error) };
     },
   );
   app.addHook('onClose', () => ready);

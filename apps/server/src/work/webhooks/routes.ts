@@ -1,3 +1,4 @@
+import { errorText } from '@phalanx/settings';
 import { type AddressRule, refuseLiteral } from '@phalanx/egress';
 import {
   Webhook,
@@ -307,7 +308,7 @@ function findProblem(url: URL | null, rule: AddressRule): string | undefined {
   try {
     refuseLiteral(url, rule);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
   return undefined;
 }

@@ -1,8 +1,9 @@
+import { errorText } from '@phalanx/settings';
 import { accessRoutes } from '@phalanx/protocol';
 
 import { connect } from '../../../connection/connection.ts';
 import { CommandError, exitCodes } from '../../../exit-codes.ts';
-import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
+import { type Finding, note, ok, problem } from './finding.ts';
 
 /** Checks the login that other commands use: its server, user and token. */
 export async function checkLogin(): Promise<Finding> {
@@ -14,6 +15,6 @@ export async function checkLogin(): Promise<Finding> {
   } catch (error) {
     // A machine that only connects phones needs no login.
     const isMissing = error instanceof CommandError && error.exitCode === exitCodes.usage;
-    return isMissing ? note(part, reasonOf(error)) : problem(part, reasonOf(error));
+    return isMissing ? note(part, errorText(error)) : problem(part, errorText(error));
   }
 }

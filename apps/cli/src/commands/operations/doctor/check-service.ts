@@ -16,11 +16,12 @@ import {
   explainFolder,
   formatAddress,
   freeBytesOf,
+  errorText,
 } from '@phalanx/settings';
 
 import { environment } from '../../../config.ts';
 import { clientFor } from '../../../connection/client-for.ts';
-import { type Finding, note, ok, problem, reasonOf } from './finding.ts';
+import { type Finding, note, ok, problem } from './finding.ts';
 
 /** Free bytes. Below `min` the service soon cannot store data; below `enough` an operator should free space. */
 const freeBytes = { min: 200_000_000, enough: 2_000_000_000 };
@@ -57,7 +58,7 @@ async function checkGit(): Promise<Finding> {
       ? ok('git', 'git is new enough, and runs confined.')
       : note('git', `git is new enough. ${unconfinedBecause}`);
   } catch (error) {
-    return problem('git', `${reasonOf(error)} On Debian and Ubuntu: "sudo apt install git".`);
+    return problem('git', `${errorText(error)} On Debian and Ubuntu: "sudo apt install git".`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -70,7 +71,7 @@ async function checkDataFolder(folder: string): Promise<Finding> {
   try {
     await access(there, constants.W_OK | constants.X_OK);
   } catch (error) {
-    return problem(part, reasonOf(explainFolder(error, { setting: dataDir.name, folder })));
+    return problem(part, errorText(explainFolder(error, { setting: dataDir.name, folder })));
   }
   const free = await freeBytesOf(there);
   const text = `${path.resolve(folder)}${existsSync(folder) ? '' : ' (created at the first start)'}: ${inGigabytes(free)} are free.`;
@@ -97,7 +98,7 @@ async function checkAddress(address: Address): Promise<Finding> {
     const url = `http://${formatAddress(address)}`;
     return (await isPhalanx(url))
       ? ok(part, `Phalanx runs at ${url}.`)
-      : problem(part, reasonOf(explainListenError(error, address)));
+      : problem(part, errorText(explainListenError(error, address)));
   } finally {
     server.close();
   }

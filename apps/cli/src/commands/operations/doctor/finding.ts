@@ -11,5 +11,3 @@ export interface Finding {
 export const ok = (part: string, text: string): Finding => ({ part, state: 'ok', text });
 export const note = (part: string, text: string): Finding => ({ part, state: 'note', text });
 export const problem = (part: string, text: string): Finding => ({ part, state: 'problem', text });
-
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
