@@ -1,6 +1,6 @@
 import type { LogEntry } from '@phalanx/protocol';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState, type WheelEvent } from 'react';
 
 import { Button, IconButton } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -208,6 +208,10 @@ function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onP
     // New lines also move the end away from the scroll position, so only an upward scroll is a reader's.
     else if (isUp) setPausedAt((known) => known ?? shown.length);
   };
+  // While lines come fast, the next one moves the end before the scroll of a wheel is seen.
+  const onWheel = ({ deltaY }: WheelEvent): void => {
+    if (deltaY < 0 && (scroll.current?.scrollTop ?? 0) > 0) setPausedAt((known) => known ?? shown.length);
+  };
   const newer = pausedAt === undefined ? 0 : Math.max(0, shown.length - pausedAt);
   return (
     <div className={styles['frame']}>
@@ -215,6 +219,7 @@ function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onP
         ref={scroll}
         className={classNames(styles['scroll'], isWrapped && styles['wrapped'])}
         onScroll={onScroll}
+        onWheel={onWheel}
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
         tabIndex={0}
         role="log"
