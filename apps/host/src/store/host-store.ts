@@ -11,7 +11,7 @@ import { type JsonTableName, tables } from './tables.ts';
 /** Codes of SQLite for a file that can't be used as a database any more. */
 const damages: readonly unknown[] = ['SQLITE_NOTADB', 'SQLITE_CORRUPT'];
 const fileName = 'host.db';
-/** Maximum number of pages that are given back at a time, 20 MB, because writes wait for it. */
+/** Maximum number of pages that are returned to the disk at a time, 20 MB, because writes wait for it. */
 const tidiedPages = 5000;
 
 interface HostStoreOptions {
@@ -23,7 +23,7 @@ interface HostStoreOptions {
 }
 
 /**
- * Database of a host: everything that outlives its process but for large bodies, which are files (`BodyFolder`). A
+ * Database of a host: everything that outlives its process, except large bodies, which are files (`BodyFolder`). A
  * write survives the death of the process once it has resolved, and a durable write a power loss.
  */
 export class HostStore {
@@ -45,7 +45,7 @@ export class HostStore {
     await this.thread.close();
   }
 
-  /** Gives the space of deleted rows back to the disk, where they could be read otherwise for as long as the host rests. */
+  /** Returns the space of deleted rows to the disk. Until then, their content can still be read in the files. */
   async #tidy(): Promise<void> {
     try {
       await this.thread.run({ text: `PRAGMA incremental_vacuum(${tidiedPages})` });

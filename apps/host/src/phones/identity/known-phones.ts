@@ -107,12 +107,11 @@ export class KnownPhones {
     const phone: KnownPhone = { key, number, place, kind: identity.kind, androidId };
     if (before !== undefined && JSON.stringify(before) === JSON.stringify(phone)) return;
     this.#phones.set(key, phone);
-    const writing = this.#table
+    this.#writing = this.#table
       .put(key, phone)
       .catch((error: unknown) =>
         this.#log.error({ err: error }, 'What is known of a phone can not be written'),
       );
-    this.#writing = writing;
   }
 
   /** Resolves when all pending writes are done. */
